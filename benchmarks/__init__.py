@@ -1,0 +1,1 @@
+"""Benchmarks, one per module: ``python -m benchmarks.NAME [--quick] [--json]``."""

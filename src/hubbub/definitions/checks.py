@@ -1,0 +1,192 @@
+"""Checks of a metric that look at several keys at once, or further into one than its type does."""
+
+import datetime
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from hubbub.definitions.keys import DOMAIN, KEYS, kinds_with
+from hubbub.definitions.models import KINDS, duration
+from hubbub.definitions.problems import Problem, toml, toml_key
+from hubbub.encoders.one_bit_mean import MAX_ENTRIES, MAX_TICKS
+from hubbub.lock import DIMENSION, LABEL, MAX_CELLS, MAX_GRACE, MAX_LIFE, MILLION, MIN_GRACE
+from hubbub.mechanisms import registry as mechanisms
+from hubbub.mechanisms.base import MAX_EPSILON, default_permanent
+from hubbub.windows import midnight, windows
+
+Values = Mapping[str, Any]  # keys that are right by themselves, defaults filled in
+Check = Callable[[Values, Values], Iterator[Problem]]
+
+
+def millionths(number: float) -> int:
+    """A number of at most 10⁹ with at most 6 decimals in millionths, exactly."""
+    return round(number * MILLION)
+
+
+def mechanisms_for(kind: str) -> list[str]:
+    """Mechanisms of this release that can measure a kind, the default first."""
+    return [name for name, mechanism in mechanisms.items() if kind in mechanism.kinds]
+
+
+def _kind(values: Values, given: Values) -> Iterator[Problem]:
+    kind, domain = values["kind"], KINDS[values["kind"]]
+    for key in DOMAIN:
+        if given.get(key) is not None and kind not in kinds_with(key):
+            owners = " and ".join(kinds_with(key))
+            yield Problem(key, toml(given[key]), f"belongs to the kind {owners}, not to {kind}", f"remove {key}")
+    if not (names := mechanisms_for(kind)):
+        known = " and ".join(k for k in KINDS if mechanisms_for(k))
+        yield Problem(
+            "kind", toml(kind), "has no mechanism in this release", f"use {known}, or wait for a later release"
+        )
+        return
+    for key in domain.required:
+        if key not in given:
+            yield Problem(key, "", f"is missing: the kind {kind} needs it", KEYS[key].remedy)
+    if values.get("mechanism", names[0]) not in names:
+        problem = f"is not a mechanism for the kind {kind} in this release"
+        yield Problem("mechanism", toml(given["mechanism"]), problem, f"leave it out, or use {' or '.join(names)}")
+
+
+def _grid(values: Values, given: Values) -> Iterator[Problem]:
+    if values["kind"] != "mean":
+        return
+    lower, upper, step = (millionths(values[key]) for key in ("lower", "upper", "step"))
+    if upper <= lower:
+        yield Problem(
+            "upper", toml(given["upper"]), f"is not above lower = {toml(given['lower'])}", KEYS["upper"].remedy
+        )
+        return
+    ticks, rest = divmod(upper - lower, step)
+    if rest:
+        problem = f"is not a whole number of steps of {toml(given.get('step', 1))} above lower = {toml(given['lower'])}"
+        near = [decimal(lower + count * step) for count in (ticks, ticks + 1) if count]
+        yield Problem("upper", toml(given["upper"]), problem, f"write upper = {' or '.join(near)}, or a finer step")
+    elif ticks > MAX_TICKS:
+        problem = f"cuts the range into {ticks} steps, more than {MAX_TICKS}"
+        yield Problem("step", toml(given.get("step", 1)), problem, "write a coarser step")
+    elif "bucket" in values and not -(-ticks // MAX_ENTRIES) <= values["bucket"] <= ticks:
+        problem = f"is not in [{-(-ticks // MAX_ENTRIES)}, {ticks}], counted in steps"
+        remedy = f"at most {MAX_ENTRIES} buckets fit into a range; leave bucket out for the whole range"
+        yield Problem("bucket", toml(given["bucket"]), problem, remedy)
+
+
+def decimal(count: int) -> str:
+    """Millionths as a decimal number, without needless zeros."""
+    whole, rest = divmod(abs(count), MILLION)
+    sign = "-" if count < 0 else ""
+    return f"{sign}{whole}.{rest:06d}".rstrip("0").rstrip(".") if rest else f"{sign}{whole}"
+
+
+def _fresh(values: Values, given: Values) -> Iterator[Problem]:
+    if values["strategy"] != "fresh":
+        return
+    for key in ("permanent_epsilon", "bucket", "changes_visible"):
+        if key in given:
+            remedy = f'remove {key}, or write strategy = "memo"'
+            yield Problem(
+                key, toml(given[key]), 'means nothing where strategy = "fresh": no answer is permanent', remedy
+            )
+
+
+def _losses(values: Values, given: Values) -> Iterator[Problem]:
+    if values["strategy"] != "memo":
+        return
+    epsilon = values["epsilon"]
+    usual = default_permanent(epsilon)
+    permanent = values.get("permanent_epsilon", usual)
+    shown = toml(given["permanent_epsilon"]) if "permanent_epsilon" in given else ""
+    better = f"leave it out for {usual:g}" if 2 * epsilon <= MAX_EPSILON else "write a smaller epsilon"
+    if permanent < epsilon:
+        yield Problem("permanent_epsilon", shown, f"is less than epsilon = {toml(given['epsilon'])}", better)
+    elif permanent == epsilon and not values["changes_visible"]:
+        problem = "is epsilon itself, so nothing would hide a change and a device's life would have no bound"
+        yield Problem("permanent_epsilon", shown, problem, f"{better}, or write changes_visible = true")
+
+
+def _life(values: Values, given: Values) -> Iterator[Problem]:
+    starts, expires = values["starts"], values["expires"]
+    latest = starts + datetime.timedelta(seconds=MAX_LIFE)
+    if expires <= starts:
+        yield Problem("expires", toml(expires), f"is not after starts = {starts}", f"write a date up to {latest}")
+    elif expires > latest:
+        problem = f"is {(expires - starts).days} days after starts = {starts}, more than {MAX_LIFE // 86_400}"
+        yield Problem(
+            "expires", toml(expires), problem, f"write expires = {latest} or earlier; `hubbub registry renew` prolongs"
+        )
+    elif not windows(values["window"]).inside(midnight(starts.isoformat()), midnight(expires.isoformat())):
+        problem = f"leaves no whole {values['window']} (Monday to Sunday) after starts = {starts}"
+        yield Problem("expires", toml(expires), problem, f"write a later date, up to {latest}")
+
+
+def _grace(values: Values, given: Values) -> Iterator[Problem]:
+    if not MIN_GRACE <= duration(values["grace"]) <= MAX_GRACE:
+        problem = f"is not between {MIN_GRACE // 3600} h and {MAX_GRACE // 86_400} d"
+        yield Problem("grace", toml(given["grace"]), problem, KEYS["grace"].remedy)
+
+
+def _dimensions(values: Values, given: Values) -> Iterator[Problem]:
+    cells = 1
+    for name, labels in values["dimensions"].items():
+        cells *= len(labels)
+        twice = {label for label in labels if labels.count(label) > 1}
+        if not labels or twice:
+            problem = f"has the value {toml(min(twice))} twice" if twice else "has no values"
+            yield Problem(f"dimensions.{name}", toml(labels), problem, "list each value once, at least one")
+    if cells > MAX_CELLS:
+        problem = f"makes {cells} cells, more than {MAX_CELLS}"
+        remedy = "list fewer values: k cells widen each interval by the root of k"
+        yield Problem("dimensions", toml(given["dimensions"]), problem, remedy)
+
+
+def dimensions_in_detail(tree: object) -> Iterator[Problem]:
+    """Which name or value of a `dimensions` that was refused is to blame, where that can be told."""
+    if not isinstance(tree, Mapping):
+        return
+    for name, labels in tree.items():
+        if not DIMENSION.fullmatch(name):
+            problem = "is no name of a dimension: a-z, then a-z, 0-9 and _, at most 32 characters"
+            yield Problem(f"dimensions.{toml_key(name)}", "", problem, "rename it")
+        if not isinstance(labels, list):
+            yield Problem(
+                f"dimensions.{name}", toml(labels), "is not a list of values in quotes", KEYS["dimensions"].remedy
+            )
+            continue
+        for label in labels:
+            if not isinstance(label, str) or not LABEL.fullmatch(label):
+                problem = (
+                    "is no value of a dimension: A-Z, a-z, 0-9, then also . _ + -, at most 64 characters, in quotes"
+                )
+                yield Problem(f"dimensions.{toml_key(name)}", toml(label), problem, "rename it")
+
+
+def _target(values: Values, given: Values) -> Iterator[Problem]:
+    half = MILLION // 2
+    if values["kind"] == "mean":
+        half = (millionths(values.get("upper", 0)) - millionths(values.get("lower", 0))) // 2
+    if 0 < half < millionths(values["target_margin"]):
+        problem = f"is more than {decimal(half)}, half the range: any number would do"
+        yield Problem("target_margin", toml(given["target_margin"]), problem, KEYS["target_margin"].remedy)
+
+
+_CHECKS: tuple[tuple[tuple[str, ...], Check], ...] = (
+    (("kind",), _kind),
+    (("kind", "lower", "upper", "step"), _grid),
+    (("strategy",), _fresh),
+    (("strategy", "epsilon", "changes_visible"), _losses),
+    (("starts", "expires", "window"), _life),
+    (("grace",), _grace),
+    (("dimensions",), _dimensions),
+    (("kind", "target_margin"), _target),
+)
+
+
+def check(values: Values, given: Values) -> Iterator[Problem]:
+    """All that is wrong between the keys of one metric.
+
+    Args:
+        values: What is right by itself, converted, with defaults.
+        given: What stands in the file, as it was read; None for keys that were meant by a misspelt one.
+    """
+    for keys, finds in _CHECKS:
+        if all(key in values for key in keys):
+            yield from finds(values, given)

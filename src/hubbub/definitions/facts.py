@@ -1,0 +1,46 @@
+"""A locked metric in the words of metrics.toml, for people to read and compare."""
+
+from hubbub.definitions.checks import decimal
+from hubbub.encoders.one_bit_mean import OneBitMean
+from hubbub.lock import Metric
+from hubbub.privacy import nats
+
+
+def facts(metric: Metric) -> dict[str, str]:
+    """What is known of a metric, as text by key; keys of another kind are left out."""
+    prices = {f"price of {name}": nats(price) for name, price in metric.prices._asdict().items()}
+    return {
+        "version": str(metric.version),
+        "kind": metric.kind,
+        "mechanism": metric.encoder.name,
+        **_range(metric),
+        "unit": metric.unit,
+        "strategy": "memo" if permanent(metric) else "fresh",
+        "window": metric.window,
+        "starts": metric.starts,
+        "expires": metric.expires,
+        "grace": f"{metric.grace // 3600} h",
+        "report_every": str(metric.report_every),
+        "dimensions": ", ".join(f"{name} ({', '.join(values)})" for name, values in metric.dimensions),
+        "min_reports": str(metric.min_reports),
+        **prices,
+        "description": metric.description,
+        "purpose": metric.purpose,
+        "owners": ", ".join(metric.owners),
+        "hash": metric.hash,
+    }
+
+
+def permanent(metric: Metric) -> bool:
+    """Whether devices keep permanent answers."""
+    return bool(metric.encoder.canonical()[-1])  # every encoder's integers end with `memo`
+
+
+def _range(metric: Metric) -> dict[str, str]:
+    if metric.kind != "mean":
+        return {}
+    upper = metric.lower + (metric.encoder.size - 1) * metric.step
+    known = {"lower": decimal(metric.lower), "upper": decimal(upper), "step": decimal(metric.step)}
+    if isinstance(metric.encoder, OneBitMean) and metric.encoder.bucket < metric.encoder.ticks:
+        known["bucket"] = str(metric.encoder.bucket)
+    return known

@@ -1,0 +1,69 @@
+"""The lines in which lint says what a metric will be worth."""
+
+import math
+from collections.abc import Sequence
+
+from hubbub.definitions.advice import Review
+from hubbub.definitions.worth import SEVERAL, Cure, Worth
+from hubbub.lock import Metric
+
+_EVERY = {"hour": "an hour", "day": "a day", "week": "a week"}
+
+
+def worth_lines(metric: Metric, found: Review) -> list[str]:
+    """What the metric is worth, and its target with what would meet it."""
+    return [_crowds(metric, found.worth)] + ([] if found.target is None else [_target(metric, found, found.target)])
+
+
+def _crowds(metric: Metric, crowds: Sequence[Worth]) -> str:
+    every = _EVERY[metric.window]
+    first, *more = crowds
+    text = f"with {spaced(first.devices)} devices {every} ± {amount(metric, first.margin)}"
+    if more:
+        text += "".join(f", with {spaced(w.devices)} ± {amount(metric, w.margin)}" for w in more) + " at worst"
+        return text + "; write expected_devices for yours"
+    if metric.unit or metric.kind == "mean":
+        text += f"{_unit(metric)} ({100 * first.share:.2g} % of the range)"
+    text += f" at worst; {SEVERAL[metric.window][1]} ± {amount(metric, first.several)}"
+    if len(metric.segments) > 1:
+        text += f"; in each of {len(metric.segments)} segments ± {amount(metric, first.segment)}"
+    return text
+
+
+def _target(metric: Metric, found: Review, target: float) -> str:
+    goal = f"target ± {amount(metric, target)}"
+    if len(found.worth) > 1:
+        enough = [w.devices for w in found.worth if w.margin <= target]
+        return f"{goal} met with {spaced(enough[0])} devices" if enough else f"{goal} missed by all of them"
+    if found.worth[0].margin <= target:
+        return f"{goal} met"
+    several = f", but met by the mean of {SEVERAL[metric.window][1]}" if found.worth[0].several <= target else ""
+    return f"{goal} missed{several}; cheapest cures: " + ", ".join(_cure(metric, cure) for cure in found.cures)
+
+
+def _cure(metric: Metric, cure: Cure) -> str:
+    change = f"{spaced(int(cure.value))} devices" if cure.key == "expected_devices" else f"{cure.key} {cure.value:g}"
+    return f"{change} → ± {amount(metric, cure.margin)}"
+
+
+def _unit(metric: Metric) -> str:
+    return f" {metric.unit}" if metric.unit else ""
+
+
+def amount(metric: Metric, margin: float) -> str:
+    """A half-width with two or three digits: in the unit, for shares in points."""
+    if metric.kind == "boolean":
+        return f"{_rounded(100 * margin)} points"
+    return _rounded(margin)
+
+
+def _rounded(number: float) -> str:
+    """Two significant digits, three from 100 on."""
+    if number < 9.95:
+        return f"{number:.2g}"
+    return spaced(round(number, min(0, 2 - math.floor(math.log10(number)))))
+
+
+def spaced(count: float) -> str:
+    """A whole number in groups of three digits."""
+    return f"{round(count):,}".replace(",", " ")

@@ -1,0 +1,65 @@
+"""The device's randomness: permanent words from a keyed PRF, fresh words from the operating system.
+
+Permanent words are HMAC-SHA-256 in counter mode over length-prefixed fields, so that everything a device must keep for
+ever follows from one 32-byte secret. Specification: spec/README.md, sections "PRF" and "Encoding hash".
+"""
+
+import hashlib
+import hmac
+import os
+from collections.abc import Iterable, Sequence
+from struct import unpack
+
+from hubbub.encoders.base import Prf, Words
+
+SECRET_BYTES = 32
+
+
+def fields(items: Iterable[str | int]) -> bytes:
+    """Join fields unambiguously: each is its UTF-8 bytes (integers in decimal) after their 4-byte big-endian length."""
+    raw = (str(item).encode() for item in items)
+    return b"".join(len(b).to_bytes(4, "big") + b for b in raw)
+
+
+def device_prf(secret: bytes, collection: str, metric: str, encoding_hash: str) -> Prf:
+    """The permanent words of one device for one metric as it is encoded now.
+
+    Args:
+        secret: 32 bytes that never leave the device.
+        collection: Collection id of the lock.
+        metric: Name of the metric, empty for what a device has once (cohort, turn).
+        encoding_hash: All 64 hex digits, empty for what a device has once.
+    """
+
+    def prf(purpose: str, *key: int) -> Words:
+        head = fields(("hubbub/1", purpose, collection, metric, encoding_hash, *key))
+        spare: list[int] = []
+        block = 0
+
+        def words(count: int) -> Sequence[int]:
+            nonlocal spare, block
+            while len(spare) < count:
+                spare += unpack(">8I", hmac.digest(secret, head + block.to_bytes(4, "big"), "sha256"))
+                block += 1
+            out, spare = spare[:count], spare[count:]
+            return out
+
+        return words
+
+    return prf
+
+
+def report_id(prf: Prf, window: int) -> str:
+    """Sixteen hex digits that name this device's one report for the window; they link nothing without the secret."""
+    high, low = prf("id", window)(2)
+    return f"{high:08x}{low:08x}"
+
+
+def encoding_hash(*shape: str | int) -> str:
+    """SHA-256 over all that shapes a report's law or meaning, 64 hex digits; the first 32 travel."""
+    return hashlib.sha256(fields(("hubbub/1", "encoding", *shape))).hexdigest()
+
+
+def os_words(count: int) -> Sequence[int]:
+    """The next `count` words from the operating system's generator, read afresh at each call (so forks never share)."""
+    return unpack(f">{count}I", os.urandom(4 * count))

@@ -1,0 +1,148 @@
+"""The sentences that the command line, dashboards and documents show about a metric: its prices, and what stays open.
+
+Each statement is one that spec/prices.md proves, or names something that hubbub does not protect.
+"""
+
+import math
+
+from hubbub.lock import Metric
+from hubbub.privacy.prices import keeps, plural
+from hubbub.privacy.words import CERTAIN, in_words, nats
+
+_ROOM = 80  # characters for the names of dimensions inside a sentence
+
+
+def explain(metric: Metric) -> list[str]:
+    """Sentences of less than 200 characters: what is sent, the four prices, whose they are, what is not protected."""
+    return [sentence for sentences in sections(metric).values() for sentence in sentences]
+
+
+def sections(metric: Metric) -> dict[str, list[str]]:
+    """The sentences of `explain` under headings, in the same order."""
+    return {
+        "What is sent": _sent(metric),
+        "What it costs": _same(metric) + _changing(metric),
+        "Whose prices these are": _whose(metric),
+        "What is not hidden": _seen(metric),
+        "What is not protected": _open(metric),
+    }
+
+
+def _sent(metric: Metric) -> list[str]:
+    bits = sum((radix - 1).bit_length() for radix in metric.encoder.radices)
+    window, every = metric.window, metric.report_every
+    size = "one bit" if bits == 1 else f"{bits} bits"
+    lines = [
+        f"Each installation sends {size} for every {window} in which the program ran"
+        + ("" if every == 1 else " and it is the installation's turn")
+        + ", drawn at random on the device so that any value could have led to it."
+    ]
+    if every > 1:
+        most = plural(metric.reports, "report")
+        lines.append(
+            f"Its turn comes in one {window} of every {every}, so it sends {most} at most. The turn is drawn from its "
+            f"secret, never from data, and shows; {window}s without a turn cost nothing."
+        )
+    return lines
+
+
+def _same(metric: Metric) -> list[str]:
+    prices, window = metric.prices, metric.window
+    lines = [
+        "Epsilon bounds the evidence: the odds between two values, or two histories, change at most e^epsilon-fold. "
+        "The percentage is what even odds can become.",
+        f"One report: {_price(prices.report)}. Whoever held two values for equally likely can be that sure of one "
+        "after reading it.",
+    ]
+    if not keeps(metric):
+        sure = _first_beyond(prices.report)
+        return [
+            *lines,
+            f"A device that never changes: {_price(prices.steady)}. Nothing is kept from report to report, so the "
+            f"losses of {plural(metric.reports, 'report')} add up"
+            + (f"; from {sure} on nothing is promised." if prices.steady > CERTAIN else "."),
+        ]
+    first = (
+        "and a change has no bound here."
+        if math.isinf(prices.change)
+        else f"paid at the price of one changed {window} for each {window} that differs."
+    )
+    return [
+        *lines,
+        f"A device that never changes: {_price(prices.steady)}, for all its reports together, for ever. "
+        "That is no promise for life: it ends with the first change.",
+        f"A new feature starts at a value that everybody knows, so its first use is a change, {first}",
+    ]
+
+
+def _changing(metric: Metric) -> list[str]:
+    prices, window, reports = metric.prices, metric.window, metric.reports
+    span = f"Any two histories over the whole life of {plural(len(metric.life), window)}, {plural(reports, 'report')}"
+    if math.isinf(prices.change):
+        return [
+            f"One changed {window}: no bound. Each report repeats the permanent answer as it is, so a change of the "
+            "value can show for certain.",
+            f"{span}: no bound. The metric's owners declared that its changes are visible.",
+        ]
+    worst = " In the worst case there is no protection." if prices.life > CERTAIN else ""
+    lines = [
+        f"One changed {window}, all else equal: {_price(prices.change)}. k changed {window}s cost at most k times "
+        f"that, and a lasting change counts in every {window} that follows.",
+        f"{span}: {_price(prices.life, 'at most ')}.{worst}",
+    ]
+    if worst and keeps(metric) and reports > 1:
+        ends = "from no to yes" if metric.kind == "boolean" else "from one end of the range to the other"
+        lines.append(
+            f"One lasting move {ends} halfway through counts as {plural(reports // 2, 'change')}; from "
+            f"{_first_beyond(prices.change)} changed {window}s on nothing is promised: the bound is above 99.99 %."
+        )
+    return lines
+
+
+def _whose(metric: Metric) -> list[str]:
+    return [
+        "Each price is that of one installation and of this metric alone.",
+        "Prices add up over metrics, over later versions and renewals, over re-installations, and over all the "
+        "devices of one person.",
+    ]
+
+
+def _seen(metric: Metric) -> list[str]:
+    window = metric.window
+    names = ", ".join(name for name, _ in metric.dimensions)
+    if len(names) > _ROOM:
+        names = f"values of {len(metric.dimensions)} dimensions"
+    bits = math.ceil(100 * (metric.encoder.public_bits + metric.encoder.linkage_bits)) / 100
+    return [
+        f"Visible: that an installation takes part, and when its program ran, since each {window} in which it did "
+        + ("sends a report." if metric.report_every == 1 else "sends a report at its turn."),
+        f"In the clear with each report: the metric and the {window}"
+        + (f", and the device's {names}" if names else "")
+        + ". No noise covers them.",
+        "A report's id links nothing by itself, but whoever carries the traffic sees network addresses, and a report "
+        f"of a steady device tells up to {bits:g} bit{'' if bits == 1 else 's'} about its next.",
+    ]
+
+
+def _open(metric: Metric) -> list[str]:
+    device = (
+        "sees through the permanent answers. Against all others the promise rests on HMAC-SHA-256."
+        if keeps(metric)
+        else "sees the value itself."
+    )
+    return [
+        "Not protected: what is true of the crowd, which is what the metric measures, and what follows from it about "
+        "anyone.",
+        f"Not protected: the device itself. Whoever reads its memory, its secret or a backup {device}",
+        f"Figures from fewer than {metric.min_reports} reports are withheld because they are inaccurate; that is no "
+        "rule of privacy.",
+    ]
+
+
+def _price(epsilon: float, bound: str = "") -> str:
+    return f"epsilon {bound}{nats(epsilon)}, {in_words(epsilon)}"
+
+
+def _first_beyond(epsilon: float) -> int:
+    """Smallest number of losses of epsilon whose sum lies beyond practical certainty."""
+    return math.floor(CERTAIN / epsilon) + 1

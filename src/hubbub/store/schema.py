@@ -1,0 +1,100 @@
+"""Opening a SQLite file as a store: what marks it as one, its tables, and what is refused."""
+
+import os
+import sqlite3
+from pathlib import Path
+
+from hubbub.store.base import StoreError
+
+APPLICATION_ID = int.from_bytes(b"hubb", "big")
+BUSY_SECONDS = 5.0  # how long a write waits for another one's transaction
+_WAL_BYTES = 64 << 20  # what the write-ahead log may keep on disk after a checkpoint
+
+# Step i brings a store of schema i to i + 1; SQLite's `user_version` is the schema. Append only: stores have run them.
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """CREATE TABLE windows (
+            id INTEGER PRIMARY KEY, metric TEXT NOT NULL, hash TEXT NOT NULL, window INTEGER NOT NULL,
+            UNIQUE (metric, hash, window))""",
+        """CREATE TABLE cells (
+            window_id INTEGER NOT NULL REFERENCES windows, segment TEXT NOT NULL,
+            n INTEGER NOT NULL, counts BLOB NOT NULL, shown_n INTEGER NOT NULL, shown_counts BLOB NOT NULL,
+            PRIMARY KEY (window_id, segment)) WITHOUT ROWID""",
+        """CREATE TABLE reports (
+            window_id INTEGER NOT NULL REFERENCES windows, id INTEGER NOT NULL, segment TEXT NOT NULL,
+            payload TEXT NOT NULL, PRIMARY KEY (window_id, id)) WITHOUT ROWID""",
+        """CREATE TABLE counters (
+            name TEXT NOT NULL, labels TEXT NOT NULL, value INTEGER NOT NULL,
+            PRIMARY KEY (name, labels)) WITHOUT ROWID""",
+        """CREATE TABLE locks (
+            id INTEGER PRIMARY KEY, collection TEXT NOT NULL, metric TEXT NOT NULL, version INTEGER NOT NULL,
+            hash TEXT NOT NULL, entry TEXT NOT NULL UNIQUE)""",
+    ),
+)
+
+
+def connect(path: str | os.PathLike[str], *, read_only: bool = False) -> sqlite3.Connection:
+    """A connection to the store at `path`, which is made if it is not there, or brought up to this release's schema.
+
+    Raises:
+        StoreError: Not a store, of a newer schema, missing (read only), or not to be written (otherwise).
+    """
+    uri = f"{Path(path).absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
+    connection = None
+    try:
+        connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        fresh = _examine(connection, path)
+        if fresh and read_only:
+            raise StoreError(f"{path}: not a hubbub store, the file is empty")
+        if not read_only:
+            _prepare(connection, path)
+    except sqlite3.Error as error:
+        doing = "read" if read_only else "opened for writing"
+        foreign = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB
+        what = "not a hubbub store" if foreign else f"cannot be {doing}"
+        if connection is not None:
+            connection.close()
+        raise StoreError(f"{path}: {what} ({error})") from None
+    except StoreError:
+        if connection is not None:
+            connection.close()
+        raise
+    return connection
+
+
+def _examine(connection: sqlite3.Connection, path: str | os.PathLike[str]) -> bool:
+    """Whether the file is new, without touching one that is somebody else's."""
+    tables = _scalar(connection, "SELECT count(*) FROM sqlite_master")
+    mark, schema = (_scalar(connection, f"PRAGMA {name}") for name in ("application_id", "user_version"))
+    if not tables and not mark and not schema:
+        return True
+    if mark != APPLICATION_ID:
+        raise StoreError(f"{path}: not a hubbub store, but a database of something else")
+    if schema > len(MIGRATIONS):
+        raise StoreError(
+            f"{path}: a store of schema {schema}, newer than the {len(MIGRATIONS)} of this release; use a newer hubbub"
+        )
+    return False
+
+
+def _prepare(connection: sqlite3.Connection, path: str | os.PathLike[str]) -> None:
+    """Make the file durable and current; two processes that open a new one at once take turns."""
+    for pragma in ("journal_mode = WAL", "synchronous = FULL", "fullfsync = ON", f"journal_size_limit = {_WAL_BYTES}"):
+        connection.execute(f"PRAGMA {pragma}")
+    if (mode := _text(connection, "PRAGMA journal_mode")) != "wal":
+        raise StoreError(f"{path}: the file system keeps no write-ahead log (journal_mode {mode})")
+    connection.execute("BEGIN IMMEDIATE")
+    for step in MIGRATIONS[_scalar(connection, "PRAGMA user_version") :]:
+        for statement in step:
+            connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+    connection.execute("COMMIT")
+
+
+def _scalar(connection: sqlite3.Connection, query: str) -> int:
+    return int(connection.execute(query).fetchone()[0])
+
+
+def _text(connection: sqlite3.Connection, query: str) -> str:
+    return str(connection.execute(query).fetchone()[0])

@@ -1,0 +1,232 @@
+"""Whatever an app, a clock, a network and restarts do: each window leaves at most once, unchanged, and none is lost."""
+
+import math
+import shutil
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from hubbub.client import Client, MemoryState, Response, SqliteState, State
+from hubbub.clock import ManualClock
+from hubbub.encoders.base import SCALE, below
+from hubbub.lock import Lock, Metric
+from hubbub.prf import device_prf, report_id
+from hubbub.wire import unpack
+from tests.unit.client_support import ACCEPTED, ENDPOINT, STARTS, Plain, lock, metric, report_of, result
+
+HOUR, DAY = 3600, 86_400
+TOP = 1000
+BASE = (
+    metric("daily", encoder=Plain(TOP + 1), starts="2026-12-02", expires="2026-12-20"),
+    metric("hourly", "boolean", Plain(2), window="hour"),
+    metric("panel", encoder=Plain(TOP + 1), report_every=3),
+    metric("weekly", encoder=Plain(TOP + 1), window="week"),
+)
+NAMES = [m.name for m in BASE]
+LOCKS = (
+    lock(*BASE),
+    lock(*BASE[1:], metric("daily", encoder=Plain(TOP + 2), version=2)),  # redefined
+    lock(*BASE[:2], *BASE[3:]),  # without the panel
+    lock(*BASE[:3], metric("weekly", encoder=Plain(TOP + 1), version=2)),  # daily from now on
+)
+DEFINITIONS = {(m.name, m.hash[:32]): m for locked in LOCKS for m in locked.metrics.values()}
+STEPS = st.sampled_from(["accept", "duplicate", "reject", "retry", "busy", "refuse", "cut", "lost"])
+ANSWERS = {
+    "accept": ACCEPTED,
+    "duplicate": result("duplicate"),
+    "reject": result("rejected", code="too_late"),
+    "retry": result("retry", code="too_early"),
+    "busy": Response(503, b""),
+    "refuse": Response(400, b""),
+    "cut": Response(200, ACCEPTED.body[:9]),
+}
+TERMINAL = {"accept", "duplicate", "reject", "refuse"}
+
+
+class Key(NamedTuple):
+    """What may be encoded once: a metric's definition and a window."""
+
+    metric: str
+    hash: str
+    window: int
+
+
+class Network:
+    """Takes each body down before it answers as it is told; what was answered for good is remembered."""
+
+    def __init__(self) -> None:
+        self.steps: list[str] = []
+        self.sent: list[bytes] = []
+        self.settled: set[bytes] = set()
+
+    def post(self, body: bytes, timeout: float) -> Response:
+        assert body not in self.settled, "sent again after a terminal answer"
+        self.sent.append(body)
+        step = self.steps.pop() if self.steps else "lost"
+        if step in TERMINAL:
+            self.settled.add(body)
+        if step == "lost":
+            raise ConnectionResetError
+        return ANSWERS[step]
+
+
+class Device(RuleBasedStateMachine):
+    """A device beside a model of what it owes: written from the specification, one dictionary of windows."""
+
+    def open_state(self) -> State:
+        return MemoryState()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp(prefix="hubbub-test-"))
+        self.network = Network()
+        self.clock = ManualClock(STARTS)
+        self.locked: Lock = LOCKS[0]
+        self.seals: dict[str, int] = {}
+        self.hashes: dict[str, str] = {}
+        self.running: dict[Key, float | None] = {}
+        self.owed: dict[Key, float | None] = {}  # all that was ever sealed, and what it held
+
+    def teardown(self) -> None:
+        self.client.close()
+        self.state.close()
+        shutil.rmtree(self.folder)
+
+    # The model
+
+    def metric(self, name: str) -> Metric | None:
+        return self.locked.metrics.get(name)
+
+    def begin(self) -> None:
+        now = math.ceil(self.clock.now())
+        for name in {*self.hashes, *self.locked.metrics}:
+            found = self.metric(name)
+            digest = found.hash if found else ""
+            if self.hashes.get(name) != digest:
+                self.hashes[name] = digest
+                self.seals[name] = max(now, self.seals.get(name, now))
+                self.running = {key: held for key, held in self.running.items() if key.metric != name}
+
+    def turn(self, every: int) -> int:
+        return below(every, device_prf(self.secret, self.locked.collection, "", "")("turn", every))
+
+    def current(self, asked: Metric) -> Key:
+        return Key(asked.name, asked.hash, asked.windows.index(self.clock.now()))
+
+    def advance(self) -> None:
+        for key in sorted(self.running, key=lambda key: key.window):
+            asked = self.locked.metrics[key.metric]
+            if asked.windows.end(key.window) <= self.clock.now():
+                assert key not in self.owed
+                self.owed[key] = self.running.pop(key)
+                self.seals[key.metric] = asked.windows.end(key.window)
+        for asked in self.locked.metrics.values():
+            key = self.current(asked)
+            mine = key.window % asked.report_every == self.turn(asked.report_every)
+            if mine and key.window in asked.life and asked.windows.start(key.window) >= self.seals[asked.name]:
+                self.running.setdefault(key, None)
+
+    # What can happen
+
+    @initialize(hours=st.integers(0, 60), which=st.sampled_from(LOCKS))
+    def install(self, hours: int, which: Lock) -> None:
+        self.clock.set(STARTS - DAY + hours * HOUR)
+        self.locked = which
+        self.state = self.open_state()
+        self.start()
+        assert len(self.secret) == 32
+
+    def start(self) -> None:
+        self.client = Client(
+            self.locked, ENDPOINT, state=self.state, clock=self.clock, transport=self.network, dimensions={}
+        )
+        hashes = {name: found.hash for name, found in self.locked.metrics.items()}
+        self.secret = self.state.begin(self.locked.collection, hashes, 0)
+        self.begin()
+        self.advance()
+
+    @rule(name=st.sampled_from(NAMES), value=st.integers(-20, 200), replace=st.booleans())
+    def record_number(self, name: str, value: int, replace: bool) -> None:
+        (self.client.set if replace else self.client.add)(name, value)
+        self.advance()
+        asked = self.metric(name)
+        if asked and self.current(asked) in self.running and (asked.kind == "mean" or value in (0, 1)):
+            held = self.running[self.current(asked)]
+            if held is not None and not replace:
+                value = max(int(held), value) if asked.kind == "boolean" else int(held) + value
+            self.running[self.current(asked)] = value
+
+    @rule(name=st.sampled_from(NAMES), value=st.sampled_from([math.nan, math.inf, None, "1", 10**400]))
+    def record_nonsense(self, name: str, value: object) -> None:
+        self.client.add(name, value)
+        self.client.set(name, value)
+        self.advance()
+
+    @rule()
+    def tick(self) -> None:
+        self.client.tick()
+        self.advance()
+
+    @rule(seconds=st.sampled_from([0.5, 1800, HOUR, 5 * HOUR, DAY, 2 * DAY, 7 * DAY, 40 * DAY]), back=st.booleans())
+    def move_clock(self, seconds: float, back: bool) -> None:
+        self.clock.set(self.clock.now() + (-seconds if back else seconds))
+
+    @rule(days=st.integers(1, 3))
+    def next_midnight(self, days: int) -> None:
+        self.clock.set((self.clock.now() // DAY + days) * DAY)
+
+    @rule(steps=st.lists(STEPS, max_size=8))
+    def flush(self, steps: list[str]) -> None:
+        self.network.steps = steps
+        empty = self.client.flush(timeout=1000)
+        self.advance()
+        assert empty == (not self.state.outbox())
+
+    @rule(which=st.sampled_from(LOCKS))
+    def restart(self, which: Lock) -> None:
+        self.client.close()
+        if isinstance(self.state, SqliteState):
+            self.state.close()
+            self.state = self.open_state()
+        self.locked = which
+        self.start()
+
+    # What must hold all the time
+
+    @invariant()
+    @precondition(lambda self: hasattr(self, "client"))
+    def holds(self) -> None:
+        waiting = [report.body for report in self.state.outbox()]
+        assert len(set(waiting)) == len(waiting)
+        assert not self.network.settled & set(waiting), "kept after a terminal answer"
+        encoded: dict[Key, bytes] = {}
+        for body in {*waiting, *self.network.sent}:
+            report = report_of(body)
+            asked = DEFINITIONS[report["metric"], report["hash"]]
+            key = Key(asked.name, asked.hash, report["window"])
+            assert key not in encoded, "two payloads for one window"
+            encoded[key] = body
+            value = self.owed[key] or 0.0  # KeyError: reported though it was not due
+            sent, _ = unpack(report["payload"], (asked.encoder.size, SCALE))
+            assert sent == min(max(value, 0), asked.encoder.size - 1)
+            prf = device_prf(self.secret, self.locked.collection, asked.name, asked.hash)
+            assert report["id"] == report_id(prf, key.window)
+        assert encoded.keys() == self.owed.keys(), "a window was lost"
+        assert self.network.settled | set(waiting) == set(encoded.values())
+
+
+class DeviceInFolder(Device):
+    """The same with a database that is closed and opened at each restart."""
+
+    def open_state(self) -> State:
+        return SqliteState(self.folder)
+
+
+TestDevice = Device.TestCase
+TestDevice.settings = settings(max_examples=150, stateful_step_count=60, deadline=None)
+TestDeviceInFolder = DeviceInFolder.TestCase
+TestDeviceInFolder.settings = settings(max_examples=50, stateful_step_count=40, deadline=None)

