@@ -65,7 +65,8 @@ def table_of(windows: int, devices: int, first: int) -> Table:
 
 def test_every_report_arrives_once_and_truth_stands_beside(lock: Lock, tmp_path: Path) -> None:
     metric = lock.metrics["app.used"]
-    table = table_of(4, 60, metric.life.start)
+    first = metric.life.start + 2
+    table = table_of(4, 60, first)
     store = tmp_path / "hubbub.db"
     seen = 0
 
@@ -84,6 +85,7 @@ def test_every_report_arrives_once_and_truth_stands_beside(lock: Lock, tmp_path:
         assert abs(outcome.row.value - outcome.truth) < 8 * float(of_metric(metric).variance(0.5, outcome.row.n)) ** 0.5
     with open_store(store, read_only=True) as opened:
         assert {key.metric for key in opened.windows()} == {"app.used", "app.minutes"}
+        assert {key.window for key in opened.windows()} == set(range(first, first + 4))
     assert len(result.traces) == 4
     assert all(trace.sent in ("00", "80") for trace in result.traces)
 

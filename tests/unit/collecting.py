@@ -4,8 +4,10 @@ import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from jsonschema import Draft202012Validator
 from starlette.types import ASGIApp, Message, Scope
 
 from hubbub.encoders.base import Encoder
@@ -19,6 +21,10 @@ STARTS, EXPIRES = "2026-12-01", "2027-01-01"
 FIRST, LAST = midnight(STARTS) // DAY, midnight(EXPIRES) // DAY - 1  # days that may be reported
 GRACE = 14 * DAY
 JSON = {"content-type": "application/json"}
+SCHEMAS = Path(__file__).parents[2] / "spec" / "schemas"
+ANSWER, PROBLEM = (
+    Draft202012Validator(json.loads((SCHEMAS / name).read_text("utf-8"))) for name in ("answer.json", "problem.json")
+)
 
 
 def end(window: int) -> int:
@@ -121,7 +127,7 @@ async def ask(
     headers: dict[str, str] = JSON,
     hangs: bool = False,
 ) -> Answer:
-    """One request, its body in one or more parts; with `hangs`, nothing follows them."""
+    """One request, its body in one or more parts; with `hangs`, nothing follows them. Answers fit the schemas."""
     parts = [content] if isinstance(content, bytes) else list(content)
     coming: list[Message] = [{"type": "http.request", "body": part, "more_body": True} for part in parts]
     if not hangs:
@@ -142,7 +148,12 @@ async def ask(
     first, last = messages
     fields = {name.decode(): value.decode() for name, value in first["headers"]}
     assert int(fields["content-length"]) == len(last["body"])
-    return Answer(first["status"], fields, json.loads(last["body"]))
+    answer = Answer(first["status"], fields, json.loads(last["body"]))
+    if answer.status != 200:
+        PROBLEM.validate(answer.content)
+    elif path == "/v1/reports":
+        ANSWER.validate(answer.content)
+    return answer
 
 
 def post(app: ASGIApp, content: bytes | Sequence[bytes], headers: dict[str, str] = JSON) -> Answer:

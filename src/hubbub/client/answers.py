@@ -1,6 +1,6 @@
 """What a collector's answer to a posted report means for the device: stop asking, or ask again with the same bytes.
 
-Specification: spec/wire.md, section "Answers".
+Specification: spec/wire.md.
 """
 
 import json

@@ -166,7 +166,7 @@ class MemoryState:
         for window, report in reports:
             self._seals[window.metric] = self._seals[window.metric]._replace(time=window.stop)
             if report is not None:
-                self._outbox[report.id] = report
+                self._outbox.setdefault(report.id, report)
         for window in ended:
             del self._running[window.metric, window.start]
 
@@ -281,7 +281,7 @@ class SqliteState:
             for window in (Running(*row) for row in ended):
                 report = encode(window)
                 if report is not None:
-                    db.execute("INSERT INTO outbox (id, body) VALUES (?, ?)", report)
+                    db.execute("INSERT OR IGNORE INTO outbox (id, body) VALUES (?, ?)", report)
                 db.execute("UPDATE seals SET time = ? WHERE metric = ?", (window.stop, window.metric))
             db.execute("DELETE FROM running WHERE stop <= ?", (now,))
         with self._translated():

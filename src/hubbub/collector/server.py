@@ -17,7 +17,7 @@ from hubbub.store import open_store
 
 PORT = 8377
 _CONNECTIONS = 1000  # at once; the next ones are answered 503
-_IDLE_SECONDS = 60  # how long a connection is kept for a device's next report
+_IDLE_SECONDS = 5  # how long a connection is kept for a next request; idle ones count among those _CONNECTIONS
 _GRACE_SECONDS = 10  # for requests that are running when it is told to stop
 _WATCH_SECONDS = 0.5  # between two looks at the parent process
 

@@ -20,7 +20,6 @@ from hubbub.store import open_store
 from hubbub.windows import iso
 
 LEVEL = 0.95
-_NOON = 0.5  # devices run in the middle of their windows
 _TRY_SECONDS = 2.0  # that one device waits for the collector
 _PATIENCE = 60.0  # seconds that the last reports may take
 Progress = Callable[[int], None]  # device-windows replayed since the last call
@@ -109,7 +108,7 @@ def replay(
         lock_path.write_text(dump(lock), "utf-8")
         store_path = store or Path(folder, "hubbub.db")
         clock = FileClock(clock_path)
-        clock.set(metric.windows.start(min(table.windows) - 1))
+        clock.set(_middle(metric, min(table.windows) - 1))  # born within a window, which is then not reported
         with Collector(lock_path, store_path, clock_path) as collector:
             traces = _run(table, metric, lock, collector, clock, progress)
             final = metric.windows.end(max(table.windows)) + metric.grace
@@ -135,7 +134,7 @@ def _run(
     clients[shown] = Client(lock, collector.endpoint, state=MemoryState(), clock=clock, transport=recorder)
     answers: list[tuple[int, float, Answer]] = []
     for window, values in table.windows.items():
-        clock.set(metric.windows.start(window) + _NOON * metric.windows.length)
+        clock.set(_middle(metric, window))
         for device, value in values.items():
             client = clients[device]
             client.set(metric.name, bool(value) if metric.kind == "boolean" else value)
@@ -179,6 +178,11 @@ def _outcomes(table: Table, metric: Metric, found: list[Row]) -> tuple[Outcome, 
         truth = float(values.mean())
         outcomes.append(Outcome(start, truth, sum(clipped) / len(clipped), len(values), by_start[start]))
     return tuple(outcomes)
+
+
+def _middle(metric: Metric, window: int) -> float:
+    """When devices run in a window."""
+    return metric.windows.start(window) + metric.windows.length / 2
 
 
 def _day(metric: Metric, window: int) -> str:
