@@ -22,8 +22,8 @@ help: ## Show this list
 setup: $(VENV)/.dev ## Make .venv with all that working on hubbub needs
 
 .PHONY: demo
-demo: $(VENV)/.demo ## Two weeks of New York flights, end to end: truth beside estimate
-	@$(VENV)/bin/hubbub demo
+demo: $(VENV)/.demo ## Two weeks of New York flights, end to end: truth beside estimate (Ctrl-C ends it)
+	@$(VENV)/bin/hubbub demo || test $$? -eq 130
 
 .PHONY: test
 test: lint ## Everything that must hold before a commit: style, types, layers, tests

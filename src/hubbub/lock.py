@@ -31,6 +31,7 @@ MAX_CELLS = 64  # segments of one metric
 MIN_GRACE, MAX_GRACE = 3600, 90 * 86_400  # seconds
 MAX_EVERY = 400
 MAX_INTEGER = 2**53 - 1
+_UNEDITED = "bring back the file that was built, from version control"
 MAX_TEXT = 1000  # characters of a description or purpose
 
 
@@ -167,10 +168,10 @@ def _metric(name: str, entry: object) -> Metric:
     metric = Metric(name=name, encoder=encoder, **{k: _frozen(v) for k, v in table.items() if k not in derived})
     _consistent(where, metric)
     if metric.hash != table["hash"]:
-        raise LockError(f"{where}.hash", "does not fit the definition, which was edited after it was built")
+        raise LockError(f"{where}.hash", "does not fit the definition, which was edited after it was built", _UNEDITED)
     for key, price in metric.prices._asdict().items():
         if not _same(stated := table["prices"][key], shown(price)):
-            raise LockError(f"{where}.prices.{key}", f"{stated} is not the {shown(price)} of the integers")
+            raise LockError(f"{where}.prices.{key}", f"{stated} is not the {shown(price)} of the integers", _UNEDITED)
     return metric
 
 

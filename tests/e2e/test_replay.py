@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from hubbub.definitions import build, loads
+from hubbub.errors import HubbubError, ParameterError
 from hubbub.lock import Lock
 from hubbub.mechanisms import of_metric
 from hubbub.replay import Columns, Table, TableError, read, replay
@@ -76,18 +77,40 @@ def test_every_report_arrives_once_and_truth_stands_beside(lock: Lock, tmp_path:
 
     result = replay(table, metric, lock, store=store, progress=progress)
     assert seen == table.rows == result.reports
-    assert [outcome.row.n for outcome in result.outcomes] == [len(row) for row in table.windows.values()]
+    assert [outcome.n for outcome in result.outcomes] == [len(row) for row in table.windows.values()]
     for outcome in result.outcomes:
         assert outcome.truth == outcome.truth_clipped
-        assert outcome.row.state in ("final", "too_uncertain")
+        assert outcome.state in ("final", "too_uncertain")
         # Eight standard errors: false alarm below 1e-14 for each window.
-        assert outcome.row.value is not None
-        assert abs(outcome.row.value - outcome.truth) < 8 * float(of_metric(metric).variance(0.5, outcome.row.n)) ** 0.5
+        assert outcome.value is not None
+        assert abs(outcome.value - outcome.truth) < 8 * float(of_metric(metric).variance(0.5, outcome.n)) ** 0.5
     with open_store(store, read_only=True) as opened:
-        assert {key.metric for key in opened.windows()} == {"app.used", "app.minutes"}
+        assert {key.metric for key in opened.windows()} == {"app.used"}
         assert {key.window for key in opened.windows()} == set(range(first, first + 4))
     assert len(result.traces) == 4
     assert all(trace.sent in ("00", "80") for trace in result.traces)
+
+
+def test_what_is_shown_as_sent_is_what_the_collector_holds(lock: Lock, tmp_path: Path) -> None:
+    metric = lock.metrics["app.minutes"]
+    table = Table({metric.life.start + w: {"only": 30.0} for w in range(8)})
+    result = replay(table, metric, lock, store=tmp_path / "hubbub.db")
+    with open_store(tmp_path / "hubbub.db", read_only=True) as opened:
+        held = [report.payload for key in opened.windows() for report in opened.reports(key)]
+    assert [trace.sent for trace in result.traces] == held
+    assert {outcome.holds for outcome in result.outcomes} == {None}
+    with pytest.raises(ParameterError, match="store must be a file that is not there yet"):
+        replay(table, metric, lock, store=tmp_path / "hubbub.db")
+
+
+def test_a_panel_reports_at_its_turn() -> None:
+    text = REGISTRY.replace("upper = 60\n", "upper = 60\nreport_every = 3\n")
+    lock = build(loads(text.encode(), "test"), None)
+    metric = lock.metrics["app.minutes"]
+    table = Table({metric.life.start + w: {"only": 30.0} for w in range(6)})
+    result = replay(table, metric, lock)
+    assert [trace.sent is not None for trace in result.traces].count(True) == result.reports == 2
+    assert len(result.outcomes) == 6
 
 
 def test_a_killed_collector_loses_and_doubles_nothing(lock: Lock, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,29 +134,33 @@ def test_a_killed_collector_loses_and_doubles_nothing(lock: Lock, monkeypatch: p
 
     result = replay(table, metric, lock, progress=progress)
     assert result.restarts == 2
-    assert [outcome.row.n for outcome in result.outcomes] == [len(row) for row in table.windows.values()]
+    assert [outcome.n for outcome in result.outcomes] == [len(row) for row in table.windows.values()]
 
 
 def test_a_collector_that_cannot_start_is_said(lock: Lock, tmp_path: Path) -> None:
-    store = tmp_path / "not-a-store"
-    store.write_text("something else entirely, long enough to be looked at as a database header, but not one")
-    with pytest.raises(Exception, match="did not start"):
-        replay(table_of(1, 3, lock.metrics["app.used"].life.start), lock.metrics["app.used"], lock, store=store)
-    assert store.read_text().startswith("something else")
+    table = table_of(1, 3, lock.metrics["app.used"].life.start)
+    with pytest.raises(HubbubError, match="did not start"):
+        replay(table, lock.metrics["app.used"], lock, store=tmp_path / "no folder" / "hubbub.db")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("device,window\na,0\n", "no column 'value'"),
+        ("device,window\na,0\n", "no columns 'value'"),
         ("device,window,value\n", "empty"),
         ("", "cannot be read"),
         ("device,window,value\na,0,1\na,0,0\n", "row 3: a device has two rows"),
-        ("device,window,value\na,0,1\nb,0,secret9\n", "row 3: value must be"),
-        ("device,window,value\na,0,nan\n", "row 2: value must be"),
-        ("device,window,value\na,soon,1\n", "row 2: window must be"),
-        ("device,window,value\na,2026-03-01,1\n", "row 2: window lies outside"),
-        ("device,window,value\na,31,1\n", "row 2: window lies outside"),
+        ("device,window,value\na,0,1\nb,0,secret9\n", "row 3, column 'value': must be yes or no"),
+        ("device,window,value\na,0,nan\n", "row 2, column 'value': must be"),
+        ("device,window,value\na,0,7\n", "row 2, column 'value': must be yes or no"),
+        ("device,window,value\na,soon,1\n", "row 2, column 'window': must be"),
+        ("device,window,value\na,2026-03-01,1\n", "row 2, column 'window': outside"),
+        ("device,window,value\na,31,1\n", "row 2, column 'window': outside"),
+        ("device,window,value\na,0,1,1\n", "row 2 has 4 cells, the header 3"),
+        ("device,window,value\na,0\n", "row 2 has 2 cells, the header 3"),
+        ("device,window,value,value\na,0,1,1\n", "2 columns 'value'"),
+        ("device,window,value\n,0,1\n", "row 2, column 'device': must not be empty"),
     ],
 )
 def test_tables_that_cannot_be_replayed(lock: Lock, tmp_path: Path, text: str, message: str) -> None:
@@ -147,7 +174,7 @@ def test_tables_that_cannot_be_replayed(lock: Lock, tmp_path: Path, text: str, m
 def test_a_table_is_read(lock: Lock, tmp_path: Path) -> None:
     metric = lock.metrics["app.minutes"]
     path = tmp_path / "t.csv"
-    path.write_text("x,device,window,value\n,a,2026-03-03,7.5\n,b,1,90\n,a,0,yes\n,c,2026-03-03T10:00:00Z,0\n")
+    path.write_text("x,device,window,value\n,a,2026-03-03,7.5\n,b,1,90\n,a,0,1\n,c,2026-03-03T10:00:00Z,0\n")
     table = read(path, COLUMNS, metric)
     first = metric.life.start
     assert table.windows == {first: {"a": 1.0}, first + 1: {"a": 7.5, "b": 90.0, "c": 0.0}}

@@ -2,22 +2,24 @@
 
 In a ```console block a line that begins with "$ " is a command and what follows is its whole output, standard error
 included; "..." stands for any text. A command line that ends in "# exit 2" must end so; all others must succeed.
-A ```toml block whose first line is "# save as NAME" is written to that file.
+A ```toml or ```python block whose first line is "# save as NAME" is written to that file.
 """
 
 import doctest
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 PAGES = sorted((Path(__file__).parents[2] / "docs" / "walkthroughs").glob("*.md"))
-_BLOCK = re.compile(r"^```(console|toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^```(console|toml|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _EXIT = re.compile(r"\s+# exit (\d+)$")
 _SAVE = re.compile(r"# save as (\S+)\n")
 
@@ -31,7 +33,7 @@ class Step:
 
 def steps(page: str) -> Iterator[Step | tuple[str, str]]:
     for kind, text in _BLOCK.findall(page):
-        if kind == "toml":
+        if kind != "console":
             if saved := _SAVE.match(text):
                 yield saved[1], text[saved.end() :]
             continue
@@ -50,18 +52,26 @@ def test_there_are_walkthroughs() -> None:
     assert not matches("one\n", "two\n")
 
 
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """An empty folder; a server that a page left running, its process id in server.pid, is ended."""
+    yield tmp_path
+    with suppress(OSError, ValueError):
+        os.kill(int((tmp_path / "server.pid").read_text()), signal.SIGKILL)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_walkthrough(page: Path, tmp_path: Path) -> None:
+def test_walkthrough(page: Path, folder: Path) -> None:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = {**os.environ, "PATH": path, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
     commands = 0
     for step in steps(page.read_text("utf-8")):
         if isinstance(step, tuple):
-            (tmp_path / step[0]).write_text(step[1], "utf-8")
+            (folder / step[0]).write_text(step[1], "utf-8")
             continue
         done = subprocess.run(
             ["bash", "-c", step.command],
-            cwd=tmp_path,
+            cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -33,6 +33,7 @@ def domains(draw: st.DrawFn) -> dict[str, Any]:
     ticks = draw(st.integers(1, min(MAX_TICKS, (10**15 - lower) // step)))
     found: dict[str, Any] = {
         "kind": "mean",
+        "unit": draw(st.sampled_from(["", "min", "°C"])),
         "lower": number(lower),
         "upper": number(lower + ticks * step),
         "step": number(step),
@@ -51,7 +52,6 @@ def definitions(draw: st.DrawFn) -> dict[str, Any]:
         "description": draw(LINES),
         "purpose": draw(LINES),
         "owners": draw(st.lists(LINES, min_size=1, max_size=3)),
-        "unit": draw(st.sampled_from(["", "min", "°C"])),
         "epsilon": number(epsilon),
         "starts": starts,
         "expires": starts + datetime.timedelta(days=draw(st.integers(14, 400))),
@@ -131,7 +131,7 @@ def test_every_accepted_registry_builds_to_a_lock_that_is_read_back_equal(metric
 @given(REGISTRIES)
 def test_lint_has_something_to_say_of_each(metrics: dict[str, dict[str, Any]]) -> None:
     registry = loads(written(metrics), "metrics.toml")
-    lock, reviews = build(registry), review(registry)
+    lock, reviews = build(registry), review(registry, datetime.date(2030, 1, 1))
     assert [found.name for found in reviews] == list(registry.metrics)
     for found in reviews:
         for worth in found.worth:
@@ -140,6 +140,9 @@ def test_lint_has_something_to_say_of_each(metrics: dict[str, dict[str, Any]]) -
             assert found.target is not None
             assert cure.margin < found.worth[0].margin
             assert cure.enough is (cure.margin <= found.target)
+        assert any("has ended" in warning for warning in found.warnings) is (
+            registry.metrics[found.name].expires <= datetime.date(2030, 1, 1)
+        )
         for line in worth_lines(lock.metrics[found.name], found):
             assert "± " in line
             assert "nan" not in line

@@ -29,7 +29,9 @@ BAD = [
     # each key out of its range
     wrong("version", "0", "is not a whole number >= 1"),
     wrong("version", "9007199254740992", "is not a whole number >= 1"),
-    wrong("kind", '"means"', 'is not one of "boolean", "mean"'),
+    wrong("kind", '"bolean"', 'is not one of "boolean", "mean"', 'did you mean "boolean"?'),
+    wrong("kind", '"Means"', 'is not one of "boolean", "mean"', 'did you mean "mean"?'),
+    wrong("kind", '"number"', 'is not one of "boolean", "mean"'),
     wrong("description", '""', "is not text of 1 to 1000 characters"),
     wrong("purpose", '""', "is not text of 1 to 1000 characters"),
     wrong("owners", "[]", "is not a list of at least one address or name"),
@@ -42,7 +44,7 @@ BAD = [
     wrong("epsilon", "0", "is not a number in [0.001, 20]"),
     wrong("epsilon", "20.000001", "is not a number in [0.001, 20]"),
     wrong("permanent_epsilon", "20.5", "is not a number in [0.001, 20]"),
-    wrong("strategy", '"memoise"', 'is not one of "memo", "fresh"'),
+    wrong("strategy", '"memoise"', 'is not one of "memo", "fresh"', 'did you mean "memo"?'),
     wrong("window", '"month"', 'is not one of "hour", "day", "week"'),
     wrong("grace", '"2 weeks"', 'is not a duration such as "36h"'),
     wrong("grace", '"0d"', 'is not a duration such as "36h"'),
@@ -53,7 +55,14 @@ BAD = [
     wrong("target_margin", "0", "is not a number in [0.000001, 1000000000]"),
     wrong("target_margin", "240.5", "is more than 240, half the range", schema=False),
     wrong(
-        "target_margin", "2", "is more than 0.5, half the range", kind='"boolean"', lower=None, upper=None, schema=False
+        "target_margin",
+        "2",
+        "is more than 0.5, half the range",
+        kind='"boolean"',
+        unit=None,
+        lower=None,
+        upper=None,
+        schema=False,
     ),
     wrong("min_reports", "0", "is not a whole number >= 1"),
     wrong("bucket", "0", "is not a whole number in [1, 4294967295]"),
@@ -117,6 +126,10 @@ BAD = [
     wrong("permanent_epsilon", "2", "where strategy = ", "remove permanent_epsilon", **FRESH, schema=False),
     wrong("bucket", "48", "where strategy = ", "remove bucket", **FRESH, schema=False),
     wrong("changes_visible", "true", "where strategy = ", "remove changes_visible", **FRESH, schema=False),
+    wrong("starts", "9999-12-31", "is not in the years 1970 to 9000", schema=False),
+    wrong("starts", "9999-06-01", "is not in the years 1970 to 9000", schema=False),
+    wrong("starts", "1969-12-31", "is not in the years 1970 to 9000", schema=False),
+    wrong("expires", "9001-01-01", "is not in the years 1970 to 9000", schema=False),
     wrong("expires", "2026-12-01", "is not after starts = 2026-12-01", "write a date up to 2028-01-05", schema=False),
     wrong("expires", "2026-11-30", "is not after starts = 2026-12-01", "write a date up to 2028-01-05", schema=False),
     wrong(
@@ -147,12 +160,22 @@ BAD = [
         False,
     ),
     # texts
-    wrong("description", '"a\\u001b[2J"', "holds a character that cannot be printed", "remove it", schema=False),
-    wrong("unit", '"m\\n"', "holds a character", "remove it", schema=False)._replace(value='"m\\n"'),
-    wrong("grace", '"14d\\n"', "holds a character", "remove it", schema=False),
-    wrong("dimensions", '{ os = ["\\u0430ndroid"] }', "U+0430 CYRILLIC SMALL LETTER A", schema=True)._replace(
-        value='{ os = ["аndroid"] }'
+    wrong("description", '"a\\u001b[2J"', "holds a character that cannot be printed", "on one line", schema=False),
+    wrong("description", '"a\\nb"', "holds more than one line", "on one line", schema=False),
+    wrong("purpose", '"a\\r\\nb"', "holds more than one line", "on one line", schema=False),
+    wrong("owners", '["a", "b\\tc"]', "holds a character that cannot be printed", "on one line", schema=False),
+    wrong("description", '" "', "is blank", schema=False),
+    wrong("purpose", '"  "', "is blank", schema=False),
+    wrong("owners", '["a", " "]', "is blank", schema=False),
+    wrong("unit", '" "', "is blank", schema=False),
+    wrong("unit", '"m\\n"', "holds more than one line", "on one line", schema=False)._replace(value='"m\\n"'),
+    wrong("grace", '"14d\\n"', "holds more than one line", "on one line", schema=False),
+    Bad({"dimensions": '{ os = ["\\u0430ndroid"] }'}, "dimensions.os", '"аndroid"', "is U+0430 CYRILLIC", "rename it"),
+    Bad({"dimensions": '{ os = ["ünï"] }'}, "dimensions.os", '"ünï"', "is no value of a dimension: char", "rename it"),
+    Bad(
+        {"dimensions": '{ "\\u043Es" = ["a"] }'}, 'dimensions."оs"', "", "is no name of a dimension: char", "rename it"
     ),
+    wrong("dimensions", '["ünï"]', "is not a table that gives each name its list of values\n"),
     wrong("grace", '"１4d"', "U+FF11 FULLWIDTH DIGIT ONE"),
     # keys that are unknown
     Bad({"max": "480"}, "max", "480", "unknown key", "remove it; known are version, kind"),

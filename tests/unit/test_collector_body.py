@@ -98,7 +98,7 @@ NOT_JSON = {
     "utf-16": RAW.decode().encode("utf-16"),
     "half a surrogate": RAW.replace(b"flight", b"\\ud800"),
     "deep": b'{"schema": "hubbub.reports/1", "reports": ' + b"[" * 50_000 + b"]" * 50_000 + b"}",
-    "deep and ignored": b'{"schema": "hubbub.reports/1", "x": ' + b'{"x":' * 5000 + b"1" + b"}" * 5001,
+    "deep and ignored": b'{"schema": "hubbub.reports/1", "x": ' + b'{"x":' * 30_000 + b"1" + b"}" * 30_001,
     "gzip unannounced": gzip.compress(RAW),
     "gzip in gzip": gzip.compress(gzip.compress(RAW)),
 }

@@ -100,6 +100,29 @@ def test_a_mechanism_that_refuses_is_a_problem() -> None:
         build(narrow)
 
 
+@pytest.mark.parametrize("starts", ["9999-01-01", "9999-12-31"])
+def test_renew_refuses_the_end_of_the_calendar(tmp_path: Path, starts: str) -> None:
+    path = tmp_path / "metrics.toml"
+    path.write_bytes(COMMENTED.encode())
+    with pytest.raises(DefinitionErrors, match=r"expires = 9999-12-31\n    is not in the years 1970 to 9000"):
+        renew(path, "editor.minutes", _date("9999-12-31"), _date(starts))
+    assert path.read_bytes() == COMMENTED.encode()
+
+
+def test_what_cannot_be_written_is_named_as_it_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file").touch()
+    for given, what in (("out/deep/x.lock", "out/deep does not exist"), ("file/x.lock", "file is not a folder")):
+        with pytest.raises(FileNotFoundError) as missing:
+            save(lock(), given)
+        assert (missing.value.filename, missing.value.strerror) == (given, f"the folder {what}")
+    long = "x" * 250  # which leaves no room for what is added to it
+    with pytest.raises(OSError, match="cannot be written into the folder") as refused:
+        save(lock(), long)
+    assert refused.value.filename == long
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
@@ -195,7 +218,7 @@ def test_template_is_clean_and_says_what_it_is_worth(today: datetime.date) -> No
     for definition in made.metrics.values():
         assert definition.starts == today + datetime.timedelta(days=1)
         assert definition.expires - definition.starts == datetime.timedelta(days=364)
-    for found in review(made):
+    for found in review(made, today):
         assert found.warnings == ()
         assert found.cures == ()
         assert found.target

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import os
 import re
 import tomllib
 from pathlib import Path
@@ -9,9 +10,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from hubbub.definitions import Definition, DefinitionErrors, build, load, loads, schema
+from hubbub.definitions import Definition, DefinitionErrors, build, load, loads, read_lock, schema
 from hubbub.definitions.keys import DOMAIN, KEYS, TOP
 from hubbub.definitions.models import KINDS
+from hubbub.errors import LockError
 from hubbub.lock import COLLECTION, NAME, Lock, Metric, dump
 from tests.unit.definitions_bad_inputs import BAD, Bad
 from tests.unit.definitions_support import BOOLEAN, MEAN, Shell, registry, text
@@ -85,8 +87,12 @@ def test_table_written_twice_is_refused(shell: Shell) -> None:
         ({"schema": '"hubbub.registry/2"'}, ('schema = "hubbub.registry/2"', "another release")),
         ({"schema": None, "Schema": '"hubbub.registry/1"'}, ('Schema = "hub', "keys are in small letters: schema")),
         ({"collection": None}, ("collection\n", "is missing", 'collection = "editor-desktop"')),
-        ({"collection": '"Editor"'}, ('collection = "Editor"', "is not an id of at most 64 characters")),
-        ({"collection": f'"{"e" * 65}"'}, ("is not an id of at most 64 characters",)),
+        ({"collection": '"Editor"'}, ('collection = "Editor"', 'begins with "E", not with a letter of a-z')),
+        ({"collection": '"1a"'}, ('collection = "1a"', 'begins with "1", not with a letter of a-z')),
+        ({"collection": f'"{"e" * 65}"'}, ("has 65 characters, more than 64",)),
+        ({"collection": '""'}, ('collection = ""', "is empty")),
+        ({"collection": '"a b"'}, ('holds " " as character 2, which is none of a-z, 0-9, _ and -',)),
+        ({"collection": "1"}, ("collection = 1", "is not an id of at most 64 characters")),
         ({"collection": '"еditor"'}, ("character 1 е is U+0435 CYRILLIC SMALL LETTER IE",)),
         ({"colection": '"a"'}, ('colection = "a"', "did you mean collection?")),
         ({"owner": '"a"'}, ('owner = "a"', "unknown key", "known are schema, collection, metrics")),
@@ -123,10 +129,14 @@ def test_kind_without_a_mechanism_is_refused(shell: Shell, kind: str) -> None:
     refused(shell, text(BOOLEAN | {"kind": f'"{kind}"'} | keys), f'".kind = "{kind}"', *said)
 
 
+def test_kind_without_a_mechanism_is_the_only_problem(shell: Shell) -> None:
+    refused(shell, text(MEAN | {"kind": '"choice"', "target_margin": "20"}), "1 problem in", "has no mechanism")
+
+
 def test_keys_of_a_mean_are_refused_for_a_boolean(shell: Shell) -> None:
     changed = MEAN | {"kind": '"boolean"', "step": "2", "bucket": "4"}
-    keys = [f'".{key} = ' for key in ("lower", "upper", "step", "bucket")]
-    refused(shell, text(changed), "4 problems", *keys, "belongs to the kind mean", "remove upper")
+    keys = [f'".{key} = ' for key in ("unit", "lower", "upper", "step", "bucket")]
+    refused(shell, text(changed), "5 problems", *keys, "belongs to the kind mean", "remove upper")
 
 
 @pytest.mark.parametrize(
@@ -143,7 +153,9 @@ def test_keys_of_a_mean_are_refused_for_a_boolean(shell: Shell) -> None:
         (b"a = 1\nschema = \xff\n", ("line 2: byte 0xFF", "is not UTF-8", "save the file as UTF-8")),
         (text(MEAN).encode("utf-16"), ("line 1: byte 0xFF", "is not UTF-8")),
         (b"a = 2026-13-01\n", ("line 1", "is not TOML")),
-        (b"a = " + b"9" * 5000, ("file\n", "is not TOML: Exceeds the limit")),
+        (b"a = " + b"9" * 5000, ("line 1: a = 999", "holds a number of thousands of digits")),
+        (b"# 1\nb = 1\na = -" + b"9_9" * 5000, ("line 3: a = -9_9", "thousands of digits", "write a smaller number")),
+        (b' {"schema": "hubbub.lock/1"}', ("is a metrics.lock, not a metrics.toml", "that it was built from")),
         (text(MEAN | {"version": f"0x{'f' * 5000}"}).encode(), ("version = 0xffff", "is not a whole number")),
         (text(MEAN | {"lower": "1e99999999999999999999"}).encode(), ("lower = inf", "is not a number in")),
         (text(MEAN | {"lower": "1e-99999999"}).encode(), ("lower = 1E-99999999", "99999999 decimals, more than 6")),
@@ -159,8 +171,53 @@ def test_missing_file_is_refused(shell: Shell, tmp_path: Path) -> None:
         assert shell(command, "metrics.toml", *more) == 2
         assert '1 problem in metrics.toml\n\n  file: "metrics.toml"\n    does not exist\n' in shell.err
     assert shell("lint", tmp_path) == 2
-    assert "cannot be read (Is a directory)" in shell.err
+    assert "is not a file but a folder" in shell.err
     assert not list(tmp_path.iterdir())
+
+
+def endless(path: Path) -> Path:
+    os.mkfifo(path)
+    return path
+
+
+@pytest.mark.parametrize("command", ["lint", "build", "show"])
+def test_only_files_of_a_sensible_size_are_read(shell: Shell, tmp_path: Path, command: str) -> None:
+    assert shell(command, endless(tmp_path / "ff")) == 2
+    assert "1 problem in" in shell.err
+    assert 'ff"\n    is not a file but a pipe\n    -> name a file that can be read' in shell.err
+    assert shell(command, endless(tmp_path / "ff.lock")) == 2
+    assert "is not a file but a pipe" in shell.err
+    assert shell(command, "/dev/zero") == 2
+    assert "is not a file but a device" in shell.err
+    for name in ("large.toml", "large.lock"):
+        with Path(name).open("wb") as file:
+            file.truncate((4 << 20) + 1)
+        assert shell(command, name) == 2
+        assert "is larger than 4 MiB" in shell.err
+
+
+def test_a_file_of_the_largest_size_is_read(tmp_path: Path) -> None:
+    path, content = tmp_path / "metrics.toml", text(MEAN)
+    path.write_text(content + "#" * ((4 << 20) - len(content)), "utf-8")
+    assert load(path).metrics == registry().metrics
+
+
+def test_a_lock_is_not_written_to_a_pipe(shell: Shell, tmp_path: Path) -> None:
+    Path("metrics.toml").write_text(text(MEAN), "utf-8")
+    assert shell("build", "metrics.toml", "--lock", endless(tmp_path / "ff")) == 2
+    assert "is not a file but a pipe" in shell.err
+
+
+def test_a_registry_is_not_taken_for_a_lock(tmp_path: Path) -> None:
+    path = tmp_path / "app.lock"
+    path.write_text(text(MEAN), "utf-8")
+    with pytest.raises(LockError) as caught:
+        read_lock(path)
+    said = "is a metrics.toml, not a metrics.lock; build it: hubbub registry build"
+    assert str(caught.value) == f"{path}: {said}"
+    path.write_text("x = 1", "utf-8")
+    with pytest.raises(LockError, match="not JSON"):
+        read_lock(path)
 
 
 def test_all_problems_are_shown_together(shell: Shell) -> None:

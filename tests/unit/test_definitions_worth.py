@@ -1,5 +1,6 @@
 """What lint says a metric will be worth, against exact variances and the table of half-widths that users plan with."""
 
+import datetime
 import math
 from collections.abc import Mapping
 
@@ -14,16 +15,17 @@ from hubbub.mechanisms.one_bit_mean import OneBitMean
 from hubbub.mechanisms.randomized_response import RandomizedResponse
 from tests.unit.definitions_support import BOOLEAN, MEAN, registry, text
 
+TODAY = datetime.date(2026, 11, 30)
 FLEETS = (2_000_000, 50_000, 4_000, 700)
 
 
 def found(table: Mapping[str, str | None] = MEAN, /, **changes: str | None) -> Review:
-    return review(loads(text(dict(table) | changes).encode(), "metrics.toml"))[0]
+    return review(loads(text(dict(table) | changes).encode(), "metrics.toml"), TODAY)[0]
 
 
 def said(table: Mapping[str, str | None] = MEAN, /, **changes: str | None) -> list[str]:
     accepted = loads(text(dict(table) | changes).encode(), "metrics.toml")
-    return worth_lines(build(accepted).metrics["editor.minutes"], review(accepted)[0])
+    return worth_lines(build(accepted).metrics["editor.minutes"], review(accepted, TODAY)[0])
 
 
 @pytest.mark.parametrize(
@@ -186,6 +188,8 @@ def test_sentences() -> None:
     assert said(expected_devices="2_000_000", unit='""', dimensions='{ os = ["a", "b"] }', window='"hour"') == [
         "with 2 000 000 devices an hour ± 0.72 (0.15 % of the range) at worst; a day ± 0.45; in each of 2 segments ± 1"
     ]
+    one = said(expected_devices="1", target_margin="1")
+    assert one[0].startswith("with 1 device a day ± 1 020 min (212 % of the range)")
     assert said(BOOLEAN, expected_devices="4000", target_margin="0.05", window='"week"') == [
         "with 4 000 devices a week ± 3.4 points at worst; four weeks ± 2.4 points",
         "target ± 5 points met",
@@ -221,6 +225,12 @@ def test_sentences_without_expected_devices() -> None:
             "each segment of a window gets about 75",
         ),
         ({"expected_devices": "300", "report_every": "4"}, "a window gets about 75 reports"),
+        ({"expected_devices": "1"}, "a window gets about 1 report,"),
+        (
+            {"starts": "1990-01-01", "expires": "1990-12-01"},
+            "has ended on 1990-12-01 and measures nothing; renew it: hubbub registry renew",
+        ),
+        ({"starts": "2026-01-01", "expires": "2026-11-30"}, "has ended on 2026-11-30"),
         ({"permanent_epsilon": "1.01"}, "one changed window costs up to"),
         ({"permanent_epsilon": "0.2", "epsilon": "0.1"}, "write 1.2 or leave it out"),
         ({"changes_visible": "true"}, "changes_visible = true changes nothing"),
@@ -239,6 +249,7 @@ def test_warnings(changes: dict[str, str], words: str) -> None:
     [
         {},
         {"report_every": "27"},
+        {"starts": "2026-01-01", "expires": "2026-12-01"},
         {"report_every": "14", "window": '"week"'},
         {"bucket": "48"},
         {"grace": '"3d"'},

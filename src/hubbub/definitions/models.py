@@ -17,6 +17,7 @@ from hubbub.mechanisms.base import MAX_EPSILON, MIN_EPSILON, default_permanent
 SCHEMA = "hubbub.registry/1"
 LARGEST = 1_000_000_000  # of a number in a metric's unit: its millionths are exact in a double
 MAX_NAME = 64
+FIRST_YEAR, LAST_YEAR = 1970, 9000  # far enough from the ends of the calendar to reckon with
 NAME = r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$"
 HOURS = {"h": 1, "d": 24, "w": 168}  # units of a duration
 
@@ -30,11 +31,11 @@ class Domain(NamedTuple):
 
 KINDS: Mapping[str, Domain] = {
     "boolean": Domain(()),
-    "mean": Domain(("lower", "upper"), ("step", "bucket")),
+    "mean": Domain(("lower", "upper"), ("unit", "step", "bucket")),
     "choice": Domain(("categories",)),
-    "histogram": Domain(("lower", "upper", "buckets")),
+    "histogram": Domain(("lower", "upper", "buckets"), ("unit",)),
     "words": Domain(("bits", "hashes", "cohorts")),
-    "vector": Domain(("dimension", "norm")),
+    "vector": Domain(("dimension", "norm"), ("unit",)),
 }
 RESERVED = {"rotation": "a group", "presence": "hidden", "seal": "exit"}  # words of a later release
 

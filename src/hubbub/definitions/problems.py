@@ -9,7 +9,9 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from hubbub.errors import HubbubError
+from hubbub.lock import COLLECTION
 
+MAX_COLLECTION = 64  # characters of a collection's id
 _WIDEST = 72  # characters of a value that a message repeats
 
 
@@ -99,9 +101,33 @@ def foreign(value: object) -> str:
     return ""
 
 
-def control(value: object, *, lines: bool) -> bool:
-    """Whether a text of a value holds a character that cannot be printed; with `lines` it may end lines."""
-    return any(not (text.replace("\n", " ") if lines else text).isprintable() for text in _texts(value))
+def control(value: object) -> str:
+    """What a text of a value holds that does not fit on one printed line; empty if all of it does."""
+    if all(text.isprintable() for text in _texts(value)):
+        return ""
+    ends = any("\n" in text or "\r" in text for text in _texts(value))
+    return "holds more than one line" if ends else "holds a character that cannot be printed"
+
+
+def blank(value: object) -> bool:
+    """Whether a text of a value is made of spaces alone."""
+    return any(text != "" and not text.strip() for text in _texts(value))
+
+
+def no_collection(text: str) -> str:
+    """Why a text is no id of a collection; empty if it is one."""
+    if COLLECTION.fullmatch(text):
+        return ""
+    if not text:
+        return "is empty"
+    if twin := foreign(text):
+        return f"is no id: {twin}"
+    if len(text) > MAX_COLLECTION:
+        return f"has {len(text)} characters, more than {MAX_COLLECTION}"
+    if not "a" <= text[0] <= "z":
+        return f"begins with {toml(text[0])}, not with a letter of a-z"
+    at, odd = next((at, c) for at, c in enumerate(text, start=1) if not re.fullmatch("[a-z0-9_-]", c))
+    return f"holds {toml(odd)} as character {at}, which is none of a-z, 0-9, _ and -"
 
 
 def _texts(value: object) -> Iterator[str]:

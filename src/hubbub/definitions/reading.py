@@ -1,7 +1,9 @@
 """Reading what people write (metrics.toml) and what was built from it (metrics.lock), with every problem at once."""
 
+import datetime
 import difflib
 import re
+import stat
 import tomllib
 from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
@@ -12,11 +14,23 @@ import msgspec
 
 from hubbub.definitions.checks import check, dimensions_in_detail
 from hubbub.definitions.keys import KEYS, TOP, Key
-from hubbub.definitions.models import MAX_NAME, RESERVED, Definition, Registry
-from hubbub.definitions.problems import DefinitionErrors, Problem, control, foreign, toml, toml_key, toml_line
+from hubbub.definitions.models import FIRST_YEAR, LAST_YEAR, MAX_NAME, RESERVED, Definition, Registry
+from hubbub.definitions.problems import (
+    DefinitionErrors,
+    Problem,
+    blank,
+    control,
+    foreign,
+    no_collection,
+    toml,
+    toml_key,
+    toml_line,
+)
 from hubbub.errors import LockError
 from hubbub.lock import NAME, Lock, parse
 
+MAX_BYTES = 4 << 20  # of a metrics.toml or a metrics.lock
+BUILD_IT = "build it: hubbub registry build"
 PLACES = 6  # of a decimal
 _FORM = "a-z, then a-z, 0-9 and _, parts joined by dots"
 
@@ -42,19 +56,43 @@ def read_lock(path: str | Path) -> Lock:
     except UnicodeDecodeError:
         raise LockError(f"{path}", "is not UTF-8") from None
     except LockError as error:
+        if _is_registry(raw):
+            raise LockError(f"{path}", "is a metrics.toml, not a metrics.lock", BUILD_IT) from None
         raise LockError(f"{path}: {error.where}", error.problem, error.remedy) from None
 
 
-def _bytes(path: str | Path, remedy: str) -> bytes:
+def _is_registry(raw: bytes) -> bool:
+    """Whether something that is no lock is meant as a metrics.toml."""
     try:
-        return Path(path).read_bytes()
+        return not {"schema", "collection", "metrics"}.isdisjoint(tomllib.loads(raw.decode("utf-8-sig")))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _bytes(path: str | Path, remedy: str) -> bytes:
+    other = "name a file that can be read"
+    try:
+        regular = stat.S_ISREG(Path(path).stat().st_mode)  # opening a pipe or a device may wait for ever
+        if regular:
+            with Path(path).open("rb") as file:
+                raw = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        raise DefinitionErrors(str(path), [Problem("file", toml(str(path)), "does not exist", remedy)]) from None
+        raise _unread(path, "does not exist", remedy) from None
     except OSError as error:
-        problem = f"cannot be read ({error.strerror})"
-        raise DefinitionErrors(
-            str(path), [Problem("file", toml(str(path)), problem, "name a file that can be read")]
-        ) from None
+        raise _unread(path, f"cannot be read ({error.strerror})", other) from None
+    if not regular:
+        raise _unread(path, f"is not a file but {_kind_of(path)}", other)
+    if len(raw) > MAX_BYTES:
+        raise _unread(path, f"is larger than {MAX_BYTES >> 20} MiB", "name the right file; no registry is that large")
+    return raw
+
+
+def _kind_of(path: str | Path) -> str:
+    return "a folder" if Path(path).is_dir() else "a pipe" if Path(path).is_fifo() else "a device or a socket"
+
+
+def _unread(path: str | Path, problem: str, remedy: str) -> DefinitionErrors:
+    return DefinitionErrors(str(path), [Problem("file", toml(str(path)), problem, remedy)])
 
 
 def loads(raw: bytes, file: str) -> Registry:
@@ -69,6 +107,9 @@ def loads(raw: bytes, file: str) -> Registry:
         line = raw[: error.start].count(b"\n") + 1
         problem = Problem(f"line {line}", f"byte 0x{raw[error.start]:02X}", "is not UTF-8", "save the file as UTF-8")
         raise DefinitionErrors(file, [problem]) from None
+    if text.lstrip().startswith("{"):  # no TOML begins so
+        remedy = "name the metrics.toml that it was built from"
+        raise DefinitionErrors(file, [Problem("file", toml(file), "is a metrics.lock, not a metrics.toml", remedy)])
     try:
         tree = tomllib.loads(text, parse_float=_decimal)
     except (ValueError, RecursionError) as error:  # ValueError: also a whole number of thousands of digits
@@ -91,6 +132,10 @@ def _decimal(text: str) -> Decimal:
 
 def _syntax(text: str, error: str) -> Problem:
     """A file that is no TOML: the line that stopped the reader, and what usually causes it."""
+    if "set_int_max_str_digits" in error:
+        number = next(n for n, line in enumerate(text.split("\n"), start=1) if re.search(r"\d[\d_]{4000}", line))
+        line = toml_line(text.split("\n")[number - 1])
+        return Problem(f"line {number}", line, "holds a number of thousands of digits", "write a smaller number")
     what, _, place = error.removesuffix(")").rpartition(" (at ")
     remedy = "texts go in quotes, numbers and dates do not"
     found = re.fullmatch(r"line (\d+), column \d+", place)
@@ -197,18 +242,29 @@ def _wrong(name: str, value: object, key: Key) -> Iterator[Problem]:
         fits = False
     if not fits and isinstance(value, str) and value and name in RESERVED and RESERVED[name] in (value, "a group"):
         yield Problem(name, toml(value), "is reserved for a later release and refused for now", key.remedy)
+    elif not fits and name == "collection" and isinstance(value, str):
+        yield Problem(name, toml(value), no_collection(value), key.remedy)
+    elif not fits and name == "dimensions":
+        generic = Problem(name, toml(value), f"is not {key.expected}", key.remedy)
+        yield from list(dimensions_in_detail(value)) or [generic]
     elif not fits and key.ascii and (twin := foreign(value)):
         yield Problem(name, toml(value), f"is not {key.expected}: {twin}", key.remedy)
     elif not fits:
-        detail = list(dimensions_in_detail(value)) if name == "dimensions" else []
-        yield from detail or [Problem(name, toml(value), f"is not {key.expected}", key.remedy)]
+        near = difflib.get_close_matches(value.lower(), key.words, 1) if isinstance(value, str) else []
+        remedy = f"did you mean {toml(near[0])}?" if near and len(key.words) > 1 else key.remedy
+        yield Problem(name, toml(value), f"is not {key.expected}", remedy)
+    elif isinstance(value, datetime.date) and not FIRST_YEAR <= value.year <= LAST_YEAR:
+        problem = f"is not in the years {FIRST_YEAR} to {LAST_YEAR}"
+        yield Problem(name, toml(value), problem, key.remedy)
     elif isinstance(value, Decimal) and _places(value) > PLACES:
         problem = f"has {_places(value)} decimals, more than {PLACES}"
         yield Problem(
             name, toml(value), problem, f"round it to {PLACES} decimals: {round(value, PLACES).normalize():f}"
         )
-    elif control(value, lines=name in ("description", "purpose")):
-        yield Problem(name, toml(value), "holds a character that cannot be printed", "remove it")
+    elif problem := control(value):
+        yield Problem(name, toml(value), problem, "write it on one line, in characters that can be printed")
+    elif name in ("description", "purpose", "owners", "unit") and blank(value):
+        yield Problem(name, toml(value), "is blank", key.remedy)
 
 
 _DATE = KEYS["starts"].type.__origin__

@@ -22,7 +22,7 @@ permanent_epsilon = 2.0           # what a device that never changes may give aw
 window = "day"                    # one report in each: hour | day | week, in UTC
 starts = {starts}
 expires = {expires}              # at most 400 days later; `hubbub registry renew` prolongs
-expected_devices = 4_000          # devices that run on a day: lint says what they are worth
+expected_devices = 4_000          # devices that run in one window, here a day: lint says their worth
 target_margin = 0.05              # wanted half-width of the 95 % interval: 5 points of the share
 
 # A number: its mean over all devices on which the app ran.

@@ -18,12 +18,12 @@ def worth_lines(metric: Metric, found: Review) -> list[str]:
 def _crowds(metric: Metric, crowds: Sequence[Worth]) -> str:
     every = _EVERY[metric.window]
     first, *more = crowds
-    text = f"with {spaced(first.devices)} devices {every} ± {amount(metric, first.margin)}"
+    text = f"with {_devices(first.devices)} {every} ± {amount(metric, first.margin)}"
     if more:
         text += "".join(f", with {spaced(w.devices)} ± {amount(metric, w.margin)}" for w in more) + " at worst"
         return text + "; write expected_devices for yours"
     if metric.unit or metric.kind == "mean":
-        text += f"{_unit(metric)} ({100 * first.share:.2g} % of the range)"
+        text += f"{_unit(metric)} ({_rounded(100 * first.share)} % of the range)"
     text += f" at worst; {SEVERAL[metric.window][1]} ± {amount(metric, first.several)}"
     if len(metric.segments) > 1:
         text += f"; in each of {len(metric.segments)} segments ± {amount(metric, first.segment)}"
@@ -34,7 +34,7 @@ def _target(metric: Metric, found: Review, target: float) -> str:
     goal = f"target ± {amount(metric, target)}"
     if len(found.worth) > 1:
         enough = [w.devices for w in found.worth if w.margin <= target]
-        return f"{goal} met with {spaced(enough[0])} devices" if enough else f"{goal} missed by all of them"
+        return f"{goal} met with {_devices(enough[0])}" if enough else f"{goal} missed by all of them"
     if found.worth[0].margin <= target:
         return f"{goal} met"
     several = f", but met by the mean of {SEVERAL[metric.window][1]}" if found.worth[0].several <= target else ""
@@ -42,8 +42,12 @@ def _target(metric: Metric, found: Review, target: float) -> str:
 
 
 def _cure(metric: Metric, cure: Cure) -> str:
-    change = f"{spaced(int(cure.value))} devices" if cure.key == "expected_devices" else f"{cure.key} {cure.value:g}"
+    change = _devices(int(cure.value)) if cure.key == "expected_devices" else f"{cure.key} {cure.value:g}"
     return f"{change} → ± {amount(metric, cure.margin)}"
+
+
+def _devices(count: int) -> str:
+    return "1 device" if count == 1 else f"{spaced(count)} devices"
 
 
 def _unit(metric: Metric) -> str:

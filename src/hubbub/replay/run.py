@@ -10,7 +10,7 @@ from pathlib import Path
 from hubbub.client import Client, HttpTransport, MemoryState, Response, Transport
 from hubbub.clock import FileClock
 from hubbub.encoders.base import Answer
-from hubbub.errors import HubbubError
+from hubbub.errors import HubbubError, ParameterError
 from hubbub.estimates import Row, rows
 from hubbub.lock import Lock, Metric, dump
 from hubbub.mechanisms import of_metric
@@ -32,13 +32,18 @@ class Outcome:
     window_start: str
     truth: float
     truth_clipped: float
-    devices: int
-    row: Row
+    n: int
+    state: str
+    value: float | None
+    ci_low: float | None
+    ci_high: float | None
 
     @property
-    def holds(self) -> bool:
-        """Whether the interval holds the truth that the metric can see, which is the clipped one."""
-        return self.row.ci_low is not None and self.row.ci_low <= self.truth_clipped <= (self.row.ci_high or 0.0)
+    def holds(self) -> bool | None:
+        """Whether the interval holds the truth that the metric can see, the clipped one; None without an interval."""
+        if self.ci_low is None or self.ci_high is None:
+            return None
+        return self.ci_low <= self.truth_clipped <= self.ci_high
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,7 @@ class Trace:
     window_start: str
     value: float
     answer: Answer
-    sent: str
+    sent: str | None  # None: it was not the device's turn
 
 
 class Recorder:
@@ -95,13 +100,17 @@ def replay(
         table: Real values by window and device.
         metric: Which metric they are for.
         lock: The lock that the devices and the collector share.
-        store: Where the collector keeps its store; a temporary folder by default.
+        store: Where the collector keeps its store, a file that is not there yet; a temporary folder by default.
         progress: Called as device-windows go by.
         meanwhile: Called with the result, the collector's address and its store while the collector still runs.
 
     Raises:
         HubbubError: The collector cannot be reached, or refuses reports.
+        ParameterError: There is something at `store`.
     """
+    if store is not None and store.exists():
+        raise ParameterError("store", str(store), "a file that is not there yet, so that no other reports are counted")
+    lock = Lock(lock.collection, {metric.name: metric})  # the table says nothing of other metrics
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="hubbub-") as folder:
         lock_path, clock_path = Path(folder, "metrics.lock"), Path(folder, "clock")
@@ -116,7 +125,7 @@ def replay(
                 found = rows(opened, now=final, metric=metric.name, level=LEVEL)
             outcomes = _outcomes(table, metric, found)
             seconds = time.monotonic() - began
-            result = Replay(metric, outcomes, traces, sum(o.row.n for o in outcomes), seconds, collector.restarts)
+            result = Replay(metric, outcomes, traces, sum(o.n for o in outcomes), seconds, collector.restarts)
             meanwhile(result, collector.endpoint, store_path)
         return result
 
@@ -146,7 +155,7 @@ def _run(
     clock.set(metric.windows.end(max(table.windows)))
     _drain(list(clients.values()), collector)
     transport.close()
-    return tuple(Trace(_day(metric, w), value, answer, recorder.sent[w]) for w, value, answer in answers)
+    return tuple(Trace(_day(metric, w), value, answer, recorder.sent.get(w)) for w, value, answer in answers)
 
 
 def _drain(clients: list[Client], collector: Collector) -> None:
@@ -173,10 +182,9 @@ def _outcomes(table: Table, metric: Metric, found: list[Row]) -> tuple[Outcome, 
         values = table.truth(window)
         clipped = [float(mechanism.truth(int(value))) for value in mechanism.index(values)]
         start = _day(metric, window)
-        if start not in by_start:
-            raise HubbubError(f"the collector has no estimate for the window of {start}")
-        truth = float(values.mean())
-        outcomes.append(Outcome(start, truth, sum(clipped) / len(clipped), len(values), by_start[start]))
+        row = by_start.get(start)  # none before the first window that brought a report
+        told = (0, "empty", None, None, None) if row is None else (row.n, row.state, row.value, row.ci_low, row.ci_high)
+        outcomes.append(Outcome(start, float(values.mean()), sum(clipped) / len(clipped), *told))
     return tuple(outcomes)
 
 

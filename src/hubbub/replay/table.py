@@ -1,5 +1,6 @@
 """Tables of real values: one row per device and window, read from CSV or Parquet, or made by hand."""
 
+import csv
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -72,9 +73,11 @@ def read(
         {
             "device": frame[columns.device].astype(str),
             "window": _windows(path, frame[columns.window], columns.window, metric),
-            "value": _values(path, frame[columns.value], columns.value),
+            "value": _values(path, frame[columns.value], columns.value, metric),
         }
     )
+    if (nameless := frame["device"] == "").any():
+        raise TableError(f"{path}: row {_line(nameless)}, column {columns.device!r}: must not be empty")
     twice = frame.duplicated(["device", "window"])
     if twice.any():
         raise TableError(f"{path}: row {_line(twice)}: a device has two rows in one window; sum or choose one first")
@@ -98,30 +101,48 @@ def from_frame(frame: pd.DataFrame) -> Table:
 
 
 def _load(path: Path, columns: Columns) -> pd.DataFrame:
-    wanted = [columns.device, columns.window, columns.value]
-    try:
-        if path.suffix == ".parquet":
-            frame = pd.read_parquet(path)
-        else:
-            frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError, ValueError) as error:
-        raise TableError(f"{path}: cannot be read as a table ({type(error).__name__})") from None
-    if missing := [column for column in wanted if column not in frame.columns]:
-        raise TableError(f"{path}: no column {missing[0]!r}; it has " + ", ".join(map(repr, frame.columns)))
+    frame = _parquet(path) if path.suffix == ".parquet" else _csv(path)
+    for column in (columns.device, columns.window, columns.value):
+        if (times := list(frame.columns).count(column)) != 1:
+            has = ", ".join(map(repr, frame.columns))
+            raise TableError(f"{path}: {times or 'no'} columns {column!r}; it has {has}")
     if frame.empty:
         raise TableError(f"{path}: the table is empty")
     return frame
+
+
+def _csv(path: Path) -> pd.DataFrame:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        try:
+            header, *rows = [row for row in csv.reader(file, strict=True) if row]
+        except ValueError as error:  # no first row, or not UTF-8
+            reason = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else "it has no header"
+            raise TableError(f"{path}: cannot be read as CSV: {reason}") from None
+        except csv.Error as error:
+            raise TableError(f"{path}: cannot be read as CSV: {error}") from None
+    for number, row in enumerate(rows, 2):
+        if len(row) != len(header):
+            raise TableError(f"{path}: row {number} has {len(row)} cells, the header {len(header)}")
+    return pd.DataFrame(rows, columns=header, dtype=str)
+
+
+def _parquet(path: Path) -> pd.DataFrame:
+    try:
+        return pd.read_parquet(path)
+    except ImportError:
+        raise TableError(f"{path}: reading Parquet needs pyarrow: pip install pyarrow") from None
+    except ValueError:
+        raise TableError(f"{path}: cannot be read as Parquet") from None
 
 
 def _windows(path: Path, column: "pd.Series[Any]", name: str, metric: Metric) -> "pd.Series[int]":
     numbers = {cell: _window(cell, metric) for cell in column.unique()}
     windows = column.map(numbers)
     if (bad := windows.isna()).any():
-        raise TableError(f"{path}: row {_line(bad)}: {name} must be an ISO date or a whole number >= 0")
+        raise TableError(f"{path}: row {_line(bad)}, column {name!r}: must be an ISO date or a whole number >= 0")
     if (outside := ~windows.isin(metric.life)).any():
-        raise TableError(
-            f"{path}: row {_line(outside)}: {name} lies outside the metric's life, {metric.starts} to {metric.expires}"
-        )
+        life = f"{metric.starts} to {metric.expires}"
+        raise TableError(f"{path}: row {_line(outside)}, column {name!r}: outside the metric's life, {life}")
     return windows.astype(int)
 
 
@@ -136,12 +157,15 @@ def _window(cell: object, metric: Metric) -> int | None:
     return metric.windows.index(moment.replace(tzinfo=moment.tzinfo or datetime.UTC).timestamp())
 
 
-def _values(path: Path, column: "pd.Series[Any]", name: str) -> "pd.Series[float]":
-    numbers = pd.to_numeric(column, errors="coerce").astype(float)
-    words = column.astype(str).str.lower().map(_WORDS)
-    values = numbers.fillna(words)
-    if (bad := ~np.isfinite(values)).any():
-        raise TableError(f"{path}: row {_line(bad)}: {name} must be a finite number, or yes/no")
+def _values(path: Path, column: "pd.Series[Any]", name: str, metric: Metric) -> "pd.Series[float]":
+    values = pd.to_numeric(column, errors="coerce").astype(float)
+    if metric.kind == "boolean":
+        values = values.fillna(column.astype(str).str.lower().map(_WORDS))
+        fits, expected = values.isin((0.0, 1.0)).to_numpy(), "yes or no, true or false, 1 or 0"
+    else:
+        fits, expected = np.isfinite(values.to_numpy()), "a finite number"
+    if not fits.all():
+        raise TableError(f"{path}: row {_line(~fits)}, column {name!r}: must be {expected}, as {metric.name} takes it")
     return values
 
 
