@@ -189,8 +189,9 @@ def _consistent(where: str, metric: Metric) -> None:
         raise LockError(f"{where}.step", "a boolean has lower = 0 and step = 1000000")
     if metric.labels and metric.kind != "choice":
         raise LockError(f"{where}.labels", f"a {metric.kind} has none")
-    if len(metric.segments) > MAX_CELLS:
-        raise LockError(f"{where}.dimensions", f"{len(metric.segments)} cells are more than {MAX_CELLS}")
+    cells = math.prod(len(values) for _, values in metric.dimensions)
+    if cells > MAX_CELLS:
+        raise LockError(f"{where}.dimensions", f"{cells} cells are more than {MAX_CELLS}")
 
 
 def _same(a: float | None, b: float | None) -> bool:
@@ -241,8 +242,8 @@ def _text(longest: int, least: int = 0) -> Callable[[str, object], None]:
     def check(where: str, value: object) -> None:
         if not isinstance(value, str) or not least <= len(value) <= longest:
             raise LockError(where, f"must be text of {least} to {longest} characters")
-        if any("\ud800" <= letter <= "\udfff" for letter in value):
-            raise LockError(where, "holds half a character (a lone surrogate)")
+        if not value.isprintable():  # it is shown to whoever reviews the lock
+            raise LockError(where, "holds characters that cannot be printed, such as line ends or control codes")
 
     return check
 

@@ -256,7 +256,12 @@ def test_text_alone_asks_for_nothing() -> None:
         ({"report_every": "3"}, {}, ["more turns: report_every 3 -> 1"]),
         ({}, {"expires": "2027-12-31"}, ["the whole life: epsilon", "longer life: 364 -> 395 days"]),
         ({}, {"starts": "2027-12-01", "expires": "2028-11-29"}, ["measured until 2028-11-29 instead of 2027-11-30"]),
-        ({}, {"dimensions": '{ os = ["a", "b"] }'}, ["more public segments: 1 -> 2"]),
+        ({}, {"dimensions": '{ os = ["a", "b"] }'}, ["more in the clear: os = a, b"]),
+        (
+            {"dimensions": '{ channel = ["a", "b"] }'},
+            {"dimensions": '{ gender = ["f", "m"] }'},
+            ["more in the clear: gender = f, m"],
+        ),
         ({}, {"permanent_epsilon": "1", "changes_visible": "true"}, ["one changed window: epsilon 1.408 -> no bound"]),
         ({}, {"strategy": '"fresh"'}, ["a device that never changes: epsilon 2.000 -> 364.000"]),
         (

@@ -194,10 +194,10 @@ def test_whose_prices_and_what_they_add_up_over() -> None:
 
 def test_what_is_seen_and_what_is_not_protected() -> None:
     dimensions = (("channel", ("stable", "beta")), ("os", ("linux", "mac")))
-    assert "the metric and the day, and the device's channel, os." in only(
+    assert "the metric, its encoding and the day, and the device's channel, os." in only(
         metric(dimensions=dimensions), "In the clear"
     )
-    assert "the metric and the week. No" in only(metric(window="week"), "In the clear")
+    assert "the metric, its encoding and the week. No" in only(metric(window="week"), "In the clear")
     assert "takes part, and when its program ran" in only(metric(), "Visible")
     linked = re.search(r"tells up to ([\d.]+) bits", only(metric(), "A report's id links nothing by itself"))
     assert linked

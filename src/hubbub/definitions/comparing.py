@@ -95,8 +95,10 @@ def _more(old: Metric, new: Metric) -> Iterator[str]:
         yield f"longer life: {before} -> {after} days"
     elif new.expires > old.expires:
         yield f"measured until {new.expires} instead of {old.expires}"
-    if len(new.segments) > len(old.segments):
-        yield f"more public segments: {len(old.segments)} -> {len(new.segments)}"
+    known = dict(old.dimensions)
+    for name, values in new.dimensions:
+        if added := [value for value in values if value not in known.get(name, ())]:
+            yield f"more in the clear: {name} = {', '.join(added)}"
 
 
 def _days(metric: Metric) -> int:

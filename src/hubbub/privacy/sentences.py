@@ -116,11 +116,12 @@ def _seen(metric: Metric) -> list[str]:
     return [
         f"Visible: that an installation takes part, and when its program ran, since each {window} in which it did "
         + ("sends a report." if metric.report_every == 1 else "sends a report at its turn."),
-        f"In the clear with each report: the metric and the {window}"
+        f"In the clear with each report: the metric, its encoding and the {window}"
         + (f", and the device's {names}" if names else "")
         + ". No noise covers them.",
         "A report's id links nothing by itself, but whoever carries the traffic sees network addresses, and a report "
-        f"of a steady device tells up to {bits:g} bit{'' if bits == 1 else 's'} about its next.",
+        f"of a steady device tells up to {bits:g} bit{'' if bits == 1 else 's'} about its next"
+        + (", beside what is in the clear." if names else "."),
     ]
 
 

@@ -50,8 +50,8 @@ class Entry:
 class Cell:
     """The summary of one window and segment, and the earlier one that may be shown while reports still come.
 
-    `shown` sums up the first n reports, for the largest n that `min_reports` divides: whoever polls it sees steps,
-    never a single report.
+    `shown` sums up the first n reports, for the largest n that `min_reports` divides: whoever polls it sees steps of
+    so many reports. The final row may hold one report more than the last step, so `min_reports` is no rule of privacy.
     """
 
     key: WindowKey

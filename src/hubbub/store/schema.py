@@ -64,8 +64,10 @@ def connect(path: str | os.PathLike[str], *, read_only: bool = False) -> sqlite3
 
 def _examine(connection: sqlite3.Connection, path: str | os.PathLike[str]) -> bool:
     """Whether the file is new, without touching one that is somebody else's."""
+    connection.execute("BEGIN")  # one view of the file, whatever another process is making of it
     tables = _scalar(connection, "SELECT count(*) FROM sqlite_master")
     mark, schema = (_scalar(connection, f"PRAGMA {name}") for name in ("application_id", "user_version"))
+    connection.execute("COMMIT")
     if not tables and not mark and not schema:
         return True
     if mark != APPLICATION_ID:
