@@ -16,7 +16,7 @@ UV_VERSION := 0.13.9
 .PHONY: help
 help: ## Show this list
 	@echo "make TARGET [PYTHON=python3.12]      PYTHON (3.11 or newer) counts when $(VENV) is made"
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: $(VENV)/.dev ## Make .venv with all that working on hubbub needs
@@ -28,6 +28,10 @@ demo: $(VENV)/.demo ## Two weeks of New York flights, end to end: truth beside e
 .PHONY: test
 test: lint ## Everything that must hold before a commit: style, types, layers, tests
 	$(RUN) -m pytest
+
+.PHONY: test-slow
+test-slow: $(VENV)/.dev ## What takes too long for every commit: many more kills, all damaged bodies
+	$(RUN) -m pytest -m slow -o faulthandler_timeout=1800
 
 .PHONY: lint
 lint: $(VENV)/.dev ## Style, types and layers, without the tests

@@ -68,13 +68,19 @@ class FileClock:
 
 
 class ScaledClock:
-    """The machine's clock sped up: `speed` simulated seconds pass in each real one, from `start` on."""
+    """The machine's clock sped up: `speed` simulated seconds pass in each real one, from `start` on.
 
-    def __init__(self, speed: float, start: float | None = None) -> None:
+    Args:
+        speed: Simulated seconds in a real one.
+        start: What it shows at `origin`; by default the real time.
+        origin: Real unix seconds; by default now. Clocks of several processes agree if they share it.
+    """
+
+    def __init__(self, speed: float, start: float | None = None, origin: float | None = None) -> None:
         if not speed > 0:
             raise ParameterError("speed", speed, "> 0")
         self._speed = speed
-        self._origin = time.time()
+        self._origin = time.time() if origin is None else origin
         self._start = self._origin if start is None else start
 
     def now(self) -> float:

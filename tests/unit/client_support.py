@@ -1,13 +1,15 @@
 """What the tests of the client share: locks, a transport that answers by script, an encoder that hides nothing."""
 
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from hubbub.client import Client, MemoryState, Response, State, Transport
-from hubbub.clock import Clock
+from hubbub.client.policy import RESEARCH
+from hubbub.clock import Clock, ManualClock
 from hubbub.encoders.base import SCALE, Answer, Encoder, Law, Payload, Prf, Prices, Words
 from hubbub.encoders.one_bit_mean import OneBitMean
 from hubbub.encoders.randomized_response import RandomizedResponse
@@ -135,8 +137,10 @@ def client(
     state: State | None = None,
     transport: Transport | None = None,
     dimensions: Mapping[str, str] | None = None,
+    **more: Any,
 ) -> Client:
-    """A client in memory whose reports are all accepted."""
+    """A client in memory, without a thread and without limits, whose reports are all accepted."""
+    given: dict[str, Any] = {"policy": "research", "background": False} | more
     return Client(
         locked,
         ENDPOINT,
@@ -144,4 +148,16 @@ def client(
         clock=clock,
         transport=transport or Script(),
         dimensions=dimensions or {},
+        **given,
     )
+
+
+def live(device: Client, clock: ManualClock, until: float) -> None:
+    """What the thread of a client does until then, without the waiting."""
+    while clock.now() < until:
+        clock.set(max(clock.now(), min(device._sender.step(), until)))
+
+
+def secret_of(state: State, locked: Lock, now: float = STARTS) -> bytes:
+    """The secret of a state in which a client of this lock has begun, by this clock."""
+    return state.begin(locked, RESEARCH, math.ceil(now)).secret

@@ -3,88 +3,56 @@
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from jsonschema import Draft202012Validator
 from starlette.types import ASGIApp, Message, Scope
 
-from hubbub.encoders.base import Encoder
-from hubbub.lock import MILLION, Lock, Metric
-from hubbub.mechanisms import registry
-from hubbub.store import Report, WindowKey
-from hubbub.windows import midnight
+from hubbub.lock import Metric
+from hubbub.testing.stores.samples import (
+    DAY,
+    EXPIRES,
+    FIRST,
+    GRACE,
+    LAST,
+    STARTS,
+    end,
+    key,
+    late,
+    lock,
+    minutes,
+    stored,
+)
 
-DAY = 86_400
-STARTS, EXPIRES = "2026-12-01", "2027-01-01"
-FIRST, LAST = midnight(STARTS) // DAY, midnight(EXPIRES) // DAY - 1  # days that may be reported
-GRACE = 14 * DAY
+__all__ = [
+    "ANSWER",
+    "DAY",
+    "EXPIRES",
+    "FIRST",
+    "GRACE",
+    "JSON",
+    "LAST",
+    "PROBLEM",
+    "STARTS",
+    "Answer",
+    "ask",
+    "body",
+    "end",
+    "key",
+    "late",
+    "lock",
+    "minutes",
+    "post",
+    "sent",
+    "stored",
+]
+
 JSON = {"content-type": "application/json"}
 SCHEMAS = Path(__file__).parents[2] / "spec" / "schemas"
 ANSWER, PROBLEM = (
     Draft202012Validator(json.loads((SCHEMAS / name).read_text("utf-8"))) for name in ("answer.json", "problem.json")
 )
-
-
-def end(window: int) -> int:
-    """First second after a day."""
-    return (window + 1) * DAY
-
-
-def minutes(*, epsilon: float = 1.0, upper: int = 480, **changes: Any) -> Metric:
-    """A memoised mean with two segments: the editor's minutes a day."""
-    mechanism = registry["one_bit_mean"].from_epsilon(epsilon, permanent_epsilon=2 * epsilon, upper=upper)
-    metric = _metric("editor.minutes", "mean", mechanism.encoder)
-    return replace(metric, **{"unit": "min", "dimensions": (("channel", ("stable", "beta")),), **changes})
-
-
-def late(*, epsilon: float = 1.0, **changes: Any) -> Metric:
-    """A fresh yes or no without segments."""
-    return replace(
-        _metric("flight.late", "boolean", registry["randomized_response"].from_epsilon(epsilon).encoder), **changes
-    )
-
-
-def _metric(name: str, kind: str, encoder: Encoder) -> Metric:
-    return Metric(
-        name=name,
-        version=1,
-        kind=kind,
-        encoder=encoder,
-        lower=0,
-        step=MILLION,
-        unit="",
-        labels=(),
-        window="day",
-        starts=STARTS,
-        expires=EXPIRES,
-        grace=GRACE,
-        report_every=1,
-        rotation="",
-        presence="ran",
-        seal="window_end",
-        dimensions=(),
-        min_reports=100,
-        description="For tests",
-        purpose="Testing",
-        owners=("tests@example.org",),
-    )
-
-
-def lock(*metrics: Metric, collection: str = "editor") -> Lock:
-    return Lock(collection, {metric.name: metric for metric in metrics})
-
-
-def key(metric: Metric, window: int = FIRST) -> WindowKey:
-    return WindowKey(metric.name, metric.hash[:32], window)
-
-
-def stored(
-    metric: Metric, count: int, *, ones: int = 0, window: int = FIRST, segment: str = "", start: int = 0
-) -> list[Report]:
-    """Reports with the ids from `start` on, the first of them ones."""
-    return [Report(key(metric, window), start + i, segment, "80" if i < ones else "00") for i in range(count)]
 
 
 def sent(metric: Metric, number: int = 1, **changes: Any) -> dict[str, Any]:
@@ -124,6 +92,7 @@ async def ask(
     *,
     method: str = "POST",
     path: str = "/v1/reports",
+    query: str = "",
     headers: dict[str, str] = JSON,
     hangs: bool = False,
 ) -> Answer:
@@ -133,7 +102,7 @@ async def ask(
     if not hangs:
         coming[-1]["more_body"] = False
     raw = [(name.encode(), value.encode()) for name, value in headers.items()]
-    scope: Scope = {"type": "http", "method": method, "path": path, "headers": raw, "query_string": b""}
+    scope: Scope = {"type": "http", "method": method, "path": path, "headers": raw, "query_string": query.encode()}
     messages: list[Message] = []
 
     async def receive() -> Message:
@@ -148,7 +117,8 @@ async def ask(
     first, last = messages
     fields = {name.decode(): value.decode() for name, value in first["headers"]}
     assert int(fields["content-length"]) == len(last["body"])
-    answer = Answer(first["status"], fields, json.loads(last["body"]))
+    content = json.loads(last["body"]) if "json" in fields["content-type"] else last["body"].decode()
+    answer = Answer(first["status"], fields, content)
     if answer.status != 200:
         PROBLEM.validate(answer.content)
     elif path == "/v1/reports":

@@ -27,7 +27,7 @@ from hubbub.privacy import describe, exact_life
 from hubbub.privacy import explain as sentences
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = ("init", "registry", "explain", "mechanisms", "serve", "demo", "replay")
+COMMANDS = ("init", "registry", "explain", "mechanisms", "serve", "report", "estimate", "export", "demo", "replay")
 
 
 class Shell:
@@ -77,7 +77,7 @@ def test_version(shell: Shell) -> None:
 
 def test_help_names_every_command_in_its_group(shell: Shell) -> None:
     assert shell("--help") == 0
-    for word in (*COMMANDS, "Define", "Collect", "Try"):
+    for word in (*COMMANDS, "Define", "Collect", "Read", "Try"):
         assert word in shell.out
     assert max(map(len, shell.out.splitlines())) <= 80
     assert shell.err == ""

@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.client import Client, HttpTransport, MemoryState, Running, SqliteState, State
+from hubbub.client import (
+    Client,
+    HttpTransport,
+    MemoryState,
+    Running,
+    SqliteState,
+    State,
+)
 from hubbub.client.state import Merge
 from hubbub.clock import ManualClock
 from hubbub.encoders.base import SCALE, Encoder, Words, below
@@ -28,6 +35,7 @@ from tests.unit.client_support import (
     lock,
     metric,
     report_of,
+    secret_of,
 )
 
 PLAIN = metric(encoder=Plain(481))  # sends the tick in the clear
@@ -147,7 +155,7 @@ def test_turns_follow_the_prf_and_are_shared_by_metrics() -> None:
             device.add("b", 2)
         clock.set(day(21))
         assert device.flush()
-        secret = state.begin("editor-desktop", {m.name: m.hash for m in panel}, 0)
+        secret = secret_of(state, lock(*panel))
         turn = below(every, device_prf(secret, "editor-desktop", "", "")("turn", every))
         expected = [w for w in range(FIRST, FIRST + 21) if w % every == turn]
         assert len(expected) == 3
@@ -308,7 +316,7 @@ def test_sealed_bytes_are_those_of_the_encoder(
         clock.set(day(index + 1, 0))
         monkeypatch.setattr("hubbub.prf.os_words", words_of(noise))
         assert device.flush()
-        secret = state.begin("editor-desktop", {"editor.thing": asked.hash}, 0)
+        secret = secret_of(state, lock(asked))
         prf = device_prf(secret, "editor-desktop", "editor.thing", asked.hash)
         payload = encoder.report(encoder.permanent(tick, prf), words_of(noise))
         assert report_of(script.bodies[0]) == {
@@ -465,7 +473,15 @@ def test_lock_as_object_path_or_text(tmp_path: Path, form: str) -> None:
     path.write_text(dump(lock()), "utf-8")
     forms: dict[str, Lock | Path | str] = {"lock": lock(), "path": path, "text": str(path)}
     clock, script = ManualClock(day(0, 0)), Script()
-    device = Client(forms[form], ENDPOINT, state_dir=tmp_path / "state", clock=clock, transport=script)
+    device = Client(
+        forms[form],
+        ENDPOINT,
+        policy="research",
+        background=False,
+        state_dir=tmp_path / "state",
+        clock=clock,
+        transport=script,
+    )
     clock.set(day(1))
     assert device.flush()
     device.close()
@@ -502,9 +518,9 @@ def test_dimensions_are_refused_by_name(given: dict[str, str]) -> None:
 def test_exactly_one_place_for_the_state(tmp_path: Path) -> None:
     expected = "state_dir must be a folder for this installation's state where no state is given; got "
     with pytest.raises(ParameterError, match=expected + "None"):
-        Client(lock(), ENDPOINT)
+        Client(lock(), ENDPOINT, policy="research")
     with pytest.raises(ParameterError, match=expected):
-        Client(lock(), ENDPOINT, state=MemoryState(), state_dir=tmp_path / "state")
+        Client(lock(), ENDPOINT, policy="research", state=MemoryState(), state_dir=tmp_path / "state")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -542,8 +558,8 @@ def test_no_text_tells_a_value_or_a_secret(tmp_path: Path) -> None:
     transport = HttpTransport(ENDPOINT)
     device = client(lock(PLAIN), clock, state=state, transport=transport)
     device.add(NAME, SECRET_VALUE)
-    secret = state.begin("editor-desktop", {NAME: PLAIN.hash}, 0)
-    kept = Running(NAME, 0, DAY, "", SECRET_VALUE)
+    secret = secret_of(state, lock(PLAIN))
+    kept = Running(NAME, "0" * 64, 0, DAY, "", SECRET_VALUE)
     texts = [repr(x) for x in (device, state, transport, kept, MemoryState(), device.counters)]
     texts += [str(x) for x in (device, state, kept)]
     for wrong in (f"{SECRET_VALUE} min", [SECRET_VALUE]):
@@ -560,7 +576,15 @@ def test_no_text_tells_a_value_or_a_secret(tmp_path: Path) -> None:
 
 def test_threads_of_the_host_may_share_a_client(tmp_path: Path) -> None:
     clock, script = ManualClock(day(0, 0)), Script()
-    device = Client(lock(PLAIN), ENDPOINT, state_dir=tmp_path, clock=clock, transport=script)
+    device = Client(
+        lock(PLAIN),
+        ENDPOINT,
+        policy="research",
+        state_dir=tmp_path,
+        clock=clock,
+        transport=script,
+        background=False,
+    )
 
     def work() -> None:
         for _ in range(50):
@@ -582,11 +606,11 @@ def test_add_within_a_signal_or_finaliser_does_not_hang() -> None:
     clock, script = ManualClock(day(0, 0)), Script()
 
     class Restless(MemoryState):
-        def record(self, metric: str, start: int, merge: Merge) -> bool:
+        def record(self, window: Running, merge: Merge) -> bool:
             if not inside:
                 inside.append(True)
                 device.add(NAME, 2)
-            return super().record(metric, start, merge)
+            return super().record(window, merge)
 
     inside: list[bool] = []
     device = client(lock(PLAIN), clock, state=Restless(), transport=script)

@@ -13,7 +13,7 @@ from hubbub.client import Client, Response, SqliteState
 from hubbub.clock import FileClock
 from hubbub.encoders.base import SCALE
 from hubbub.wire import unpack
-from tests.unit.client_support import ACCEPTED, ENDPOINT, STARTS, Plain, lock, metric, report_of
+from tests.unit.client_support import ACCEPTED, STARTS, Plain, client, lock, metric, report_of
 
 ROOT = Path(__file__).parents[2]
 KILLS = 12
@@ -36,10 +36,14 @@ class Capture:
         return ACCEPTED
 
 
+def made(state: SqliteState, clock: FileClock, capture: Capture) -> Client:
+    return client(lock(METRIC), clock, state=state, transport=capture)
+
+
 def run(folder: Path, seed: int) -> None:
     """A device's life: it goes on from where the last process was killed, adding one every ten simulated minutes."""
     clock = FileClock(folder / "clock")
-    device = Client(lock(METRIC), ENDPOINT, state_dir=folder / "state", clock=clock, transport=Capture(folder, seed))
+    device = made(SqliteState(folder / "state"), clock, Capture(folder, seed))
     journal = os.open(folder / "journal", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(journal, b"alive\n")
     while True:
@@ -73,12 +77,14 @@ def test_kill_at_random_moments(tmp_path: Path) -> None:
 
     clock = FileClock(tmp_path / "clock")
     state = SqliteState(tmp_path / "state")
-    device = Client(lock(METRIC), ENDPOINT, state=state, clock=clock, transport=Capture(tmp_path, KILLS))
+    device = made(state, clock, Capture(tmp_path, KILLS))
+    assert "state_restored" not in device.counters
     hours = range(METRIC.windows.index(STARTS), METRIC.windows.index(clock.now()) + 1)
     clock.set(METRIC.windows.end(hours[-1]))
     while not device.flush():
         pass
     state.close()
+    assert not list((tmp_path / "state").glob("*corrupt*"))
 
     lines = journal.read_text().splitlines()
     begun = Counter(int(line.split()[1]) for line in lines if line.startswith("begin"))

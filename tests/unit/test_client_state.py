@@ -1,21 +1,14 @@
-"""What every state must keep to, and what the one in a folder does with the disk."""
+"""What every state must keep to: windows, seals, the outbox, consent; in memory and in a folder alike."""
 
-import os
-import sqlite3
-import stat
-import struct
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from hubbub.client import Client, MemoryState, Report, Running, SqliteState, State, StateError
-from hubbub.clock import ManualClock
-from hubbub.wire import unpack
-from tests.unit.client_support import DAY, ENDPOINT, STARTS, Plain, Script, lock, metric
-
-NAME = "a"
-HASHES = {"a": "1" * 64, "b": "2" * 64}
+from hubbub.client import MemoryState, Report, Running, SqliteState, State, StateError
+from hubbub.client.state import Stored
+from tests.unit.client_support import DAY, MEAN, STARTS
+from tests.unit.state_support import BOTH, NAME, begin, days, encode, named, of, sealed, window
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -25,39 +18,40 @@ def state(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[State]:
     made.close()
 
 
-def window(start: int, name: str = NAME, length: int = 10) -> Running:
-    return Running(name, start, start + length, "")
-
-
-def encode(running: Running) -> Report:
-    """A report that says what was sealed."""
-    return Report(f"{running.metric}{running.start}", repr((running.value, running.segment)).encode())
-
-
-def sealed(state: State, now: float) -> dict[str, bytes]:
-    state.seal(now, encode)
-    return {report.id: report.body for report in state.outbox()}
+def record(state: State, start: int, value: float, name: str = NAME) -> bool:
+    return state.record(window(start, name), lambda held: value)
 
 
 def test_secret_is_drawn_once(state: State) -> None:
-    secret = state.begin("c", HASHES, 5)
+    secret = begin(state, seconds=5).secret
     assert len(secret) == 32
-    assert state.begin("c", {}, 9) == secret
+    assert begin(state, of(), 9).secret == secret
     assert len(set(secret)) > 8  # fewer distinct bytes by chance: below 10**-20
 
 
+# Windows and seals
+
+
 def test_windows_before_the_birth_do_not_run(state: State) -> None:
-    state.begin("c", HASHES, 15)
+    begin(state, seconds=15)
     state.run([window(10), window(20), window(15, "b", 3)])
-    assert not state.record("a", 10, lambda held: 1.0)
-    assert state.record("a", 20, lambda held: 1.0)
-    assert state.record("b", 15, lambda held: 1.0)
+    assert not record(state, 10, 1.0)
+    assert record(state, 20, 1.0)
+    assert record(state, 15, 1.0, "b")
+
+
+def test_windows_that_were_not_charged_do_not_run(state: State) -> None:
+    begin(state, of(named(starts="2026-12-02", expires="2026-12-04")))
+    state.run([*days(-1, 0, 1, 2, 3), window(DAY, "unknown")])
+    assert [record(state, day * DAY, 1.0) for day in range(-1, 4)] == [False, False, True, True, False]
+    assert not record(state, DAY, 1.0, "unknown")
+    assert sealed(state, 9 * DAY).keys() == {f"a{DAY}", f"a{2 * DAY}"}
 
 
 def test_what_a_window_holds(state: State) -> None:
-    state.begin("c", HASHES, 0)
-    assert not state.record(NAME, 10, lambda held: 1.0)
-    state.run([Running(NAME, 10, 20, "beta")])
+    begin(state)
+    assert not record(state, 10, 1.0)
+    state.run([window(10, segment="beta")])
     seen: list[float | None] = []
 
     def put(value: float) -> bool:
@@ -65,265 +59,240 @@ def test_what_a_window_holds(state: State) -> None:
             seen.append(held)
             return value
 
-        return state.record(NAME, 10, merge)
+        return state.record(window(10), merge)
 
     assert all(put(value) for value in (1.5, float("inf"), -3.0))
     assert seen == [None, 1.5, float("inf")]
-    state.run([Running(NAME, 10, 20, "stable")])
+    state.run([window(10, segment="stable")])
     assert sealed(state, 20) == {"a10": b"(-3.0, 'beta')"}
-    assert not state.record(NAME, 10, lambda held: 1.0)
+    assert not record(state, 10, 1.0)
 
 
 def test_sealing_takes_what_has_ended_oldest_first(state: State) -> None:
-    state.begin("c", HASHES, 0)
+    begin(state)
     state.run([window(30), window(10), window(20), window(15, "b")])
     order: list[int] = []
-    state.seal(34.9, lambda running: order.append(running.start))
+    state.seal(STARTS + 34.9, lambda running: order.append(running.start - STARTS))
     assert order == [10, 15, 20]
     assert state.outbox() == []
-    assert state.record(NAME, 30, lambda held: 1.0)
+    assert record(state, 30, 1.0)
     assert sealed(state, 40) == {"a30": b"(1.0, '')"}
 
 
 def test_nothing_before_the_seal_runs_again(state: State) -> None:
-    state.begin("c", HASHES, 0)
-    state.run([window(10, length=10), window(0, "b")])
+    begin(state)
+    state.run([window(10), window(0, "b")])
     sealed(state, 20)
     state.run([window(0), window(10), window(19, length=1), window(15, length=100), window(20)])
-    assert sealed(state, 10**9).keys() == {"a10", "b0", "a20"}
+    assert sealed(state, 10**6).keys() == {"a10", "b0", "a20"}
 
 
-def test_window_that_reaches_back_behind_the_seal_is_wiped_unencoded(state: State) -> None:
-    state.begin("c", HASHES, 0)
+@pytest.mark.parametrize("at_once", [False, True])
+def test_window_that_reaches_back_behind_the_seal_is_wiped_unencoded(state: State, at_once: bool) -> None:
+    begin(state)
     state.run([window(10), window(15, length=100)])
-    assert sealed(state, 20).keys() == {"a10"}
+    assert at_once or sealed(state, 20).keys() == {"a10"}
     assert sealed(state, 200).keys() == {"a10"}
-    assert not state.record(NAME, 15, lambda held: 1.0)
+    assert not record(state, 15, 1.0)
 
 
 def test_failure_while_sealing_leaves_all_as_it_was(state: State) -> None:
-    state.begin("c", HASHES, 0)
+    begin(state)
     state.run([window(10), window(20)])
-    state.record(NAME, 10, lambda held: 7.0)
+    record(state, 10, 7.0)
 
     def failing(running: Running) -> Report:
-        if running.start == 20:
+        if running.start == STARTS + 20:
             raise RuntimeError("no noise")
         return encode(running)
 
     with pytest.raises(RuntimeError, match="no noise"):
-        state.seal(30, failing)
+        state.seal(STARTS + 30, failing)
     assert state.outbox() == []
+    assert state.ledger().accounts[NAME].sealed == STARTS
     assert sealed(state, 30) == {"a10": b"(7.0, '')", "a20": b"(None, '')"}
 
 
-def test_outbox_forgets_one_by_one(state: State) -> None:
-    state.begin("c", HASHES, 0)
-    state.run([window(10), window(20)])
-    sealed(state, 30)
-    state.done("a10")
-    state.done("never there")
-    assert [report.id for report in state.outbox()] == ["a20"]
+def test_window_without_a_report_is_sealed_all_the_same(state: State) -> None:
+    begin(state)
+    state.run([window(10)])
+    state.seal(STARTS + 20, lambda running: None)
+    state.run([window(10)])
+    assert sealed(state, 30) == {}
+    assert state.ledger().accounts[NAME].sealed == STARTS + 20
 
 
 def test_another_definition_wipes_and_seals(state: State) -> None:
-    state.begin("c", HASHES, 0)
+    begin(state)
     state.run([window(10), window(10, "b")])
-    state.begin("c", HASHES | {"a": "3" * 64}, 15)
-    state.run([window(12)])
+    second, third = (of(named(version=number, step=number), BOTH.metrics["b"]) for number in (2, 3))
+    begin(state, second, 15)
+    state.run([window(12, locked=second)])
     assert sealed(state, 100).keys() == {"b10"}
-    state.begin("c", HASHES | {"a": "4" * 64}, 5)  # a clock set back opens nothing that was sealed
-    state.run([window(14)])
+    begin(state, third, 5)  # a clock set back opens nothing that was sealed
+    state.run([window(14, locked=third), window(15), window(15, locked=second)])
     assert sealed(state, 200).keys() == {"b10"}
-    state.run([window(15)])
+    state.run([window(15, locked=third)])
     assert sealed(state, 300).keys() == {"b10", "a15"}
 
 
-def test_metric_that_left_and_came_back_begins_anew(state: State) -> None:
-    state.begin("c", HASHES, 0)
+def test_another_definition_in_the_very_second_a_window_begins_does_not_take_it_over(state: State) -> None:
+    begin(state)
     state.run([window(10)])
-    state.begin("c", {"b": HASHES["b"]}, 11)
-    state.begin("c", HASHES, 12)
+    record(state, 10, 7.0)
+    begin(state, of(named(version=2, step=2)), 10)
+    assert sealed(state, 20) == {}
+
+
+def test_renewed_definition_goes_on(state: State) -> None:
+    begin(state)
+    state.run([window(10)])
+    record(state, 10, 7.0)
+    begin(state, of(named(version=2, expires="2027-12-31")), 15)
+    assert sealed(state, 20) == {"a10": b"(7.0, '')"}
+
+
+def test_metric_that_left_and_came_back_begins_anew(state: State) -> None:
+    begin(state)
+    state.run([window(10)])
+    begin(state, of(BOTH.metrics["b"]), 11)
+    state.run([window(11)])
+    begin(state, BOTH, 12)
     state.run([window(10), window(11), window(12)])
     assert sealed(state, 100).keys() == {"a12"}
 
 
-def test_reports_outlive_their_definition(state: State) -> None:
-    state.begin("c", HASHES, 0)
-    state.run([window(10)])
-    sealed(state, 20)
-    state.begin("c", {}, 30)
-    assert [report.id for report in state.outbox()] == ["a10"]
-
-
 def test_state_belongs_to_one_collection(state: State) -> None:
-    state.begin("c", HASHES, 0)
+    begin(state)
     with pytest.raises(StateError, match=r"it belongs to collection 'c', the lock to 'd'; give each "):
-        state.begin("d", HASHES, 0)
-    state.begin("c", HASHES, 0)
+        begin(state, of(collection="d"))
+    begin(state)
 
 
-# The folder
+# The outbox
 
 
-def test_all_is_there_after_reopening(tmp_path: Path) -> None:
-    state = SqliteState(tmp_path)
-    secret = state.begin("c", HASHES, 5)
-    state.run([window(10), window(20)])
-    state.record(NAME, 20, lambda held: 4.5)
-    sealed(state, 20)
-    state.close()
-    state = SqliteState(tmp_path)
-    assert state.begin("c", HASHES, 99) == secret
-    assert [report.id for report in state.outbox()] == ["a10"]
+def filled(state: State, *dues: float) -> list[str]:
+    """Reports that are due then, of windows 0, 10, 20, … sealed one after the other; their bodies grow."""
+    begin(state)
+    for number, due in enumerate(dues):
+        state.run([window(10 * number)])
+        report = Report(f"r{number}", b"x" * (number + 1), STARTS + due, attempts=9, sealed=9)
+        state.seal(STARTS + 10 * number + 10.9, lambda running, report=report: report)  # type: ignore[misc]
+    return ids(state)
+
+
+def ids(state: State, **limits: float) -> list[str]:
+    return [report.id for report in state.outbox(**limits)]  # type: ignore[arg-type]
+
+
+def test_reports_outlive_their_definition(state: State) -> None:
+    assert filled(state, 0.0) == ["r0"]
+    begin(state, of(), 30)
+    assert ids(state) == ["r0"]
+    state.done("r0")
+    assert state.ledger().accounts[NAME].sent == 1
+
+
+def test_outbox_is_in_the_order_of_due_times(state: State) -> None:
+    assert filled(state, 50.5, 40, 70, 40) == ["r1", "r3", "r0", "r2"]
+    assert ids(state, limit=2) == ["r1", "r3"]
+    assert ids(state, due_by=STARTS + 50.5) == ["r1", "r3", "r0"]
+    assert ids(state, due_by=STARTS + 50.4, limit=1) == ["r1"]
+    assert ids(state, due_by=STARTS) == []
+    first = state.outbox()[0]
+    assert first == Report("r1", b"xx", STARTS + 40.0, attempts=0, sealed=STARTS + 20)
+
+
+def test_delay_counts_the_attempt(state: State) -> None:
+    filled(state, 1, 2)
+    state.delay("r0", STARTS + 9.5)
+    state.delay("r0", STARTS + 9.75)
+    state.delay("gone", STARTS)
+    assert ids(state) == ["r1", "r0"]
+    assert state.outbox()[1][2:] == (STARTS + 9.75, 2, STARTS + 10)
+
+
+def test_done_forgets_and_counts(state: State) -> None:
+    filled(state, 1, 2)
+    state.done("r0")
+    state.done("r0")
+    state.done("never there")
+    assert ids(state) == ["r1"]
+    assert state.ledger().accounts[NAME].sent == 1
+
+
+def test_the_same_report_is_not_replaced(state: State) -> None:
+    filled(state, 1)
+    state.run([window(10)])
+    state.seal(STARTS + 20, lambda running: Report("r0", b"other"))
+    assert [report.body for report in state.outbox()] == [b"x"]
+
+
+@pytest.mark.parametrize(
+    ("most", "size", "age", "left"),
+    [
+        (9, 99, 0, ["r0", "r1", "r2", "r3"]),
+        (2, 99, 0, ["r2", "r3"]),
+        (9, 9, 0, ["r1", "r2", "r3"]),  # 2 + 3 + 4 bytes
+        (9, 8, 0, ["r2", "r3"]),
+        (9, 3, 0, []),
+        (0, 99, 0, []),
+        (9, 99, 20, ["r1", "r2", "r3"]),
+        (9, 99, 21, ["r2", "r3"]),
+        (9, 99, 99, []),
+    ],
+)
+def test_trim_drops_the_oldest(state: State, most: int, size: int, age: int, left: list[str]) -> None:
+    filled(state, 1, 2, 3, 4)
+    assert state.trim(most, size, STARTS + age) == 4 - len(left)
+    assert ids(state) == left
+    assert state.stored() == Stored(len(left), sum(int(i[1:]) + 1 for i in left))
+    assert state.ledger().accounts[NAME].sent == 0
+    assert state.trim(most, size, STARTS + age) == 0
+
+
+# Consent
+
+
+def test_wipe_forgets_values_and_outbox_and_keeps_the_seals(state: State) -> None:
+    installation = begin(state)
+    state.run([window(0), window(0, "b", 100)])
+    sealed(state, 10)
+    state.run([window(10)])
+    record(state, 10, 5.0)
+    state.wipe(STARTS + 15)
+    assert state.stored() == Stored(0, 0)
+    state.run([window(10), window(0, "b", 100), window(14)])
+    assert not record(state, 10, 5.0)
+    assert sealed(state, 100) == {}
+    assert begin(state).secret == installation.secret
+    assert state.ledger().accounts.keys() == {"a", "b"}
+    assert {account.sealed for account in state.ledger().accounts.values()} == {STARTS + 15}
+    state.run([window(15)])
+    assert sealed(state, 100).keys() == {"a15"}
+
+
+def test_a_wipe_by_a_clock_set_back_opens_nothing(state: State) -> None:
+    begin(state, seconds=50)
+    state.wipe(STARTS + 15)
+    assert {account.sealed for account in state.ledger().accounts.values()} == {STARTS + 50}
+
+
+def test_consent_is_remembered(state: State) -> None:
+    begin(state)
+    assert state.consent() == ""
+    for text in ("denied", "granted"):
+        state.set_consent(text)
+        assert state.consent() == text
+        begin(state, of(named("a", encoder=MEAN)), 9)
+        assert state.consent() == text
+
+
+def test_nothing_begun(state: State) -> None:
+    with pytest.raises(StateError, match="nothing has begun; call begin first"):
+        state.ledger()
+    assert state.outbox() == []
+    assert not record(state, 0, 1.0)
     state.run([window(0)])
-    assert sealed(state, 30) == {"a10": b"(None, '')", "a20": b"(4.5, '')"}
-    state.close()
-
-
-def test_seal_is_checked_where_noise_is_drawn(tmp_path: Path) -> None:
-    """A window that stands in the file though its metric is sealed (a patched or restored file) is wiped unencoded."""
-    state = SqliteState(tmp_path)
-    state.begin("c", HASHES, 0)
-    state.run([window(10), window(20)])
-    with sqlite3.connect(tmp_path / "state.db") as db:
-        db.execute("UPDATE seals SET time = 20 WHERE metric = 'a'")
-    db.close()
-    assert sealed(state, 30).keys() == {"a20"}
-    assert not state.record(NAME, 10, lambda held: 1.0)
-    state.close()
-
-
-def test_files_are_the_owners_alone(tmp_path: Path) -> None:
-    folder = tmp_path / "deep" / "state"
-    umask = os.umask(0)
-    try:
-        state = SqliteState(folder)
-        state.begin("c", HASHES, 0)
-        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
-    finally:
-        os.umask(umask)
-    assert modes == {"state.db": 0o600, "state.db-wal": 0o600, "state.db-shm": 0o600}
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    state.close()
-
-
-def test_sealing_wipes_the_value_from_the_disk(tmp_path: Path) -> None:
-    state = SqliteState(tmp_path)
-    state.begin("c", HASHES, 0)
-    state.run([window(10)])
-    value = 12345.678
-    state.record(NAME, 10, lambda held: value)
-
-    def on_disk() -> bool:
-        return any(struct.pack(">d", value) in path.read_bytes() for path in tmp_path.iterdir())
-
-    assert on_disk()
-    state.seal(20, lambda running: Report("x", b"body"))
-    assert not on_disk()
-    state.close()
-    assert not on_disk()
-
-
-def test_sealing_is_on_the_disk_before_anything_is_sent(tmp_path: Path) -> None:
-    state = SqliteState(tmp_path)
-    state.begin("c", HASHES, 0)
-    state.run([window(10)])
-
-    levels: list[int] = []
-
-    def noted(held: float | None) -> float:
-        levels.append(state._db.execute("PRAGMA synchronous").fetchone()[0])
-        return 1.0
-
-    state.seal(20, lambda running: Report("x", str(noted(running.value)).encode()))
-    state.run([window(20)])
-    state.record(NAME, 20, noted)
-    assert levels == [2, 1]  # FULL, NORMAL
-    state.close()
-
-
-def test_not_a_database(tmp_path: Path) -> None:
-    (tmp_path / "state.db").write_bytes(b"something else entirely, " * 100)
-    with pytest.raises(StateError, match=r"the database cannot be used \(file is not a database\); give state_dir a "):
-        SqliteState(tmp_path)
-
-
-def test_damaged_database_raises_at_construction_only(tmp_path: Path) -> None:
-    state = SqliteState(tmp_path)
-    state.begin("c", HASHES, 0)
-    state.close()
-    path = tmp_path / "state.db"
-    path.write_bytes(path.read_bytes()[:4096] + b"\xff" * (path.stat().st_size - 4096))
-    with pytest.raises(StateError, match="the database cannot be used"):
-        Client(lock(metric()), ENDPOINT, state_dir=tmp_path, transport=Script())
-
-
-def test_newer_schema(tmp_path: Path) -> None:
-    SqliteState(tmp_path).close()
-    db = sqlite3.connect(tmp_path / "state.db")
-    db.execute("PRAGMA user_version = 2")
-    db.close()
-    with pytest.raises(StateError, match=r"schema 2 is newer than 1; update hubbub"):
-        SqliteState(tmp_path)
-
-
-def test_folder_that_is_a_file(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    for folder in (tmp_path / "file", tmp_path / "file" / "below"):
-        with pytest.raises(StateError, match=r"file.*: cannot be written \((File exists|Not a directory)\); give"):
-            SqliteState(folder)
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
-def test_folder_without_permission(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    with pytest.raises(StateError, match=r"cannot be written \(Permission denied\)"):
-        SqliteState(tmp_path / "below")
-
-
-def test_locked_database(tmp_path: Path) -> None:
-    clock, script, asked = ManualClock(STARTS), Script(), metric(encoder=Plain(481))
-    device = Client(lock(asked), ENDPOINT, state_dir=tmp_path, clock=clock, transport=script)
-    device.add(asked.name, 4)
-    other = sqlite3.connect(tmp_path / "state.db", isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StateError, match=r"the database cannot be used \(database is locked\)"):
-        Client(lock(asked), ENDPOINT, state_dir=tmp_path, clock=clock, transport=script)
-    device.add(asked.name, 1)
-    device.set(asked.name, 1)
-    clock.set(STARTS + DAY)
-    device.tick()
-    assert not device.flush()
-    assert device.counters == {"state_failed": 4}
-    assert script.bodies == []
-    other.execute("ROLLBACK")
-    other.close()
-    assert device.flush()
-    (report,) = script.reports
-    assert unpack(report["payload"], Plain(481).radices)[0] == 4
-    device.close()
-
-
-def test_acknowledgement_that_cannot_be_stored_sends_the_same_bytes_again(tmp_path: Path) -> None:
-    clock, script = ManualClock(STARTS), Script()
-    device = Client(lock(metric()), ENDPOINT, state_dir=tmp_path, clock=clock, transport=script)
-    clock.set(STARTS + DAY)
-    device.tick()
-    other = sqlite3.connect(tmp_path / "state.db", isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    assert not device.flush()
-    other.execute("ROLLBACK")
-    other.close()
-    assert device.flush()
-    assert len(script.bodies) == 2
-    assert len(set(script.bodies)) == 1
-    device.close()
-
-
-def test_closed_client_raises_nothing(tmp_path: Path) -> None:
-    device = Client(lock(metric()), ENDPOINT, state_dir=tmp_path, clock=ManualClock(STARTS), transport=Script())
-    device.close()
-    device.add("editor.minutes", 1)
-    assert not device.flush()
-    assert device.counters == {"state_failed": 2}
+    assert sealed(state, 100) == {}

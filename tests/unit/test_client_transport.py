@@ -1,6 +1,7 @@
 """HttpTransport against real sockets: what it sends, what it survives, how long it waits."""
 
 import http.server
+import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -8,11 +9,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from hubbub.client import HttpTransport, MemoryState, Response
+from hubbub.client import Client, HttpTransport, MemoryState, Response
 from hubbub.client.transport import MAX_ANSWER
 from hubbub.clock import ManualClock
 from hubbub.errors import ParameterError
-from tests.unit.client_support import ACCEPTED, DAY, STARTS, client, lock, report_of
+from tests.unit.client_support import ACCEPTED, DAY, STARTS, client, live, lock, metric, report_of
 
 BODY = b'{"schema": "hubbub.reports/1", "reports": []}'
 LONG = 30.0  # seconds that no test needs
@@ -55,7 +56,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 def accept(handler: Handler) -> None:
-    handler.respond(*ACCEPTED)
+    handler.respond(ACCEPTED.status, ACCEPTED.body)
 
 
 @contextmanager
@@ -336,3 +337,52 @@ def test_addresses_that_are_refused(endpoint: str) -> None:
 def test_addresses(endpoint: str, host: str, port: int) -> None:
     connection = HttpTransport(endpoint)._connection
     assert (connection.host, connection.port) == (host, port)
+
+
+@pytest.mark.parametrize("header", ["120", "Tue, 01 Dec 2026 00:00:00 GMT", "-1"])
+def test_of_the_headers_only_retry_after_is_kept(header: str) -> None:
+    def busy(handler: Handler) -> None:
+        handler.respond(503, b"", Retry_After=header, Date="Tue, 01 Dec 2026 00:00:00 GMT", ETag='"1"')
+
+    with serving(busy) as server, transport_to(server.endpoint) as transport:
+        assert transport.post(BODY, LONG) == Response(503, b"", header)
+
+
+def test_reports_of_the_thread_travel_over_connections_of_their_own() -> None:
+    with serving() as server:
+        clock = ManualClock(STARTS)
+        asked = lock(*(metric(f"m{index}", expires="2026-12-02") for index in range(6)))
+        device = Client(asked, server.endpoint, policy="research", state=MemoryState(), clock=clock, background=False)
+        clock.set(STARTS + DAY)
+        live(device, clock, STARTS + 2 * DAY)
+        assert device.counters == {"accepted": 6}
+        assert len(set(server.peers)) == 6
+
+
+def test_flush_shares_a_connection_and_leaves_none_open() -> None:
+    with serving() as server:
+        clock = ManualClock(STARTS)
+        asked = lock(*(metric(f"m{index}") for index in range(6)))
+        device = Client(asked, server.endpoint, policy="research", state=MemoryState(), clock=clock, background=False)
+        for day in (1, 2):
+            clock.set(STARTS + day * DAY)
+            assert device.flush(LONG)
+        assert len(server.peers) == 12
+        assert len(set(server.peers)) == 2
+
+
+def test_connection_of_a_parent_is_left_as_it_is() -> None:
+    with serving() as server, transport_to(server.endpoint) as transport:
+        transport.post(BODY, LONG)
+        assert transport._connection.sock is not None
+        with socket.socket(fileno=os.dup(transport._connection.sock.fileno())) as parents:
+            descriptor = transport._connection.sock.fileno()
+            transport.forget()
+            with pytest.raises(OSError, match="Bad file descriptor"):
+                os.fstat(descriptor)
+            assert transport.post(BODY, LONG) == ACCEPTED
+            head = f"POST /v1/reports HTTP/1.1\r\nHost: x\r\nContent-Length: {len(BODY)}\r\n\r\n"
+            parents.settimeout(LONG)
+            parents.sendall(head.encode() + BODY)
+            assert parents.recv(100).startswith(b"HTTP/1.1 200")
+        assert len(set(server.peers)) == 2

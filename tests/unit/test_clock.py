@@ -93,6 +93,15 @@ def test_scaled_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (fast.now(), here.now()) == (1_796_083_200 + 86_400, 120)
 
 
+def test_scaled_clocks_that_share_an_origin_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = ManualClock(100)
+    monkeypatch.setattr(time, "time", real.now)
+    early = ScaledClock(8640, 1000.0, 100.0)
+    real.set(103)
+    late = ScaledClock(8640, 1000.0, 100.0)
+    assert early.now() == late.now() == 1000.0 + 3 * 8640
+
+
 @pytest.mark.parametrize("speed", [0, -1, float("nan")])
 def test_scaled_clock_runs_forwards(speed: float) -> None:
     with pytest.raises(ParameterError, match="speed must be > 0"):

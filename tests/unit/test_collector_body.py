@@ -96,7 +96,10 @@ NOT_JSON = {
     "NaN": RAW.replace(str(FIRST).encode(), b"NaN"),
     "latin-1": RAW.replace(b"flight", "flïght".encode("latin-1")),
     "utf-16": RAW.decode().encode("utf-16"),
-    "half a surrogate": RAW.replace(b"flight", b"\\ud800"),
+    "half an escape": RAW.replace(b"flight", b"\\ud8"),
+    "NaN beside a number that is too large": RAW.replace(str(FIRST).encode(), b'1e400, "x": NaN'),
+    "latin-1 beside a number that is too large": RAW.replace(str(FIRST).encode(), b'1e400, "x": "\xef"'),
+    "too large and truncated": RAW.replace(str(FIRST).encode(), b"1e400")[:-1],
     "deep": b'{"schema": "hubbub.reports/1", "reports": ' + b"[" * 50_000 + b"]" * 50_000 + b"}",
     "deep and ignored": b'{"schema": "hubbub.reports/1", "x": ' + b'{"x":' * 30_000 + b"1" + b"}" * 30_001,
     "gzip unannounced": gzip.compress(RAW),
@@ -116,6 +119,11 @@ def test_not_json(app: ASGIApp, store: Store, raw: bytes, request: pytest.Fixtur
         (b"[]", "invalid_body"),
         (b"null", "invalid_body"),
         (b'"reports"', "invalid_body"),
+        (b"1e400", "invalid_body"),
+        (b'[1e400, "\\ud800"]', "invalid_body"),
+        (b'{"schema": 1e400, "reports": []}', "unknown_schema"),
+        (b'{"schema": "\\ud800", "reports": []}', "unknown_schema"),
+        (b'{"schema": "hubbub.reports/1", "reports": 1e400}', "invalid_body"),
         (b"{}", "unknown_schema"),
         (json.dumps({"reports": [sent(late())]}).encode(), "unknown_schema"),
         (body(sent(late()), schema="hubbub.reports/2"), "unknown_schema"),
@@ -188,6 +196,20 @@ def _stream(block: bytes, times: int) -> Iterator[bytes]:
     yield packer.flush()
 
 
+@pytest.mark.parametrize("bad", ["1e400", '"\\ud800"'])
+def test_a_body_that_is_parsed_piece_by_piece_keeps_to_the_limits(app: ASGIApp, store: Store, bad: str) -> None:
+    many = f'{{"schema": "hubbub.reports/1", "reports": [{bad}{", 1" * MAX_REPORTS}]}}'
+    assert refused(store, post(app, many.encode())) == (413, "too_many_reports")
+    large = padded(MAX_UNPACKED - 100).replace(b'"reports": [', f'"reports": [{bad}, '.encode())
+    packed = gzip.compress(large)
+    tracemalloc.start()
+    try:
+        assert post(app, packed, GZIP).content["accepted"] == 1
+        assert tracemalloc.get_traced_memory()[1] < 5 * MAX_UNPACKED
+    finally:
+        tracemalloc.stop()
+
+
 @pytest.mark.parametrize("name", BOMBS)
 def test_bombs(app: ASGIApp, store: Store, name: str) -> None:
     bomb = BOMBS[name]()
@@ -235,7 +257,7 @@ def test_reports_are_only_posted(app: ASGIApp, store: Store, method: str) -> Non
     assert answer.headers["allow"] == "POST"
 
 
-@pytest.mark.parametrize("path", ["/", "/v1", "/v1/reports/", "/v1/reports/1", "/metrics", "/docs"])
+@pytest.mark.parametrize("path", ["/", "/v1", "/v1/reports/", "/v1/stopped/", "/v1/reports/1", "/metrics", "/docs"])
 def test_there_is_nothing_else(app: ASGIApp, path: str) -> None:
     assert asyncio.run(ask(app, RAW, path=path)).problem == (404, "not_found")
 

@@ -1,5 +1,6 @@
 """The collector is killed at any moment under load: what it acknowledged is there, and everything is there once."""
 
+import os
 import random
 import signal
 import threading
@@ -13,7 +14,7 @@ from hubbub.store import check, open_store
 from tests.unit.collecting import FIRST, body, end, key, late, lock, minutes, sent
 from tests.unit.serving import PATIENCE, Serving
 
-KILLS = 10
+KILLS = 6
 CLIENTS = 4
 
 
@@ -65,10 +66,17 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
         for sender in senders:
             sender.start()
         try:
-            for _ in range(KILLS):
+            for kill in range(KILLS):
                 time.sleep(moments.uniform(0.02, 0.3))
-                assert served.stop(signal.SIGKILL)[0] == -signal.SIGKILL
-                served.start()
+                match kill % 3:
+                    case 0:  # it ends whole
+                        served.kill()
+                        served.start()
+                    case 1:  # the parent dies, and its children with it
+                        assert served.stop(signal.SIGKILL)[0] == -signal.SIGKILL
+                        served.start()
+                    case 2:  # the parent starts another one
+                        os.kill(served.children()["hubbub.collector"], signal.SIGKILL)
             time.sleep(0.2)
         finally:
             stop.set()

@@ -97,6 +97,36 @@ def test_one_bad_report_sinks_only_itself(app: ASGIApp, store: Store, change: An
     assert check(store) == []
 
 
+UNHELD = {
+    "number": "1e400",
+    "negative number": "-1e400",
+    "integer": "9" * 5000,
+    "first half of a pair": r'"\ud800"',
+    "second half of a pair": r'"\udc00"',
+    "halves the wrong way round": r'"\udc00\ud800"',
+    "half a pair as a key": r'{"\ud800": 1}',
+    "deep inside": r'[[{"x": ["\ud83d"]}]]',
+}
+
+
+@pytest.mark.parametrize("where", ["id", "metric", "hash", "window", "segment", "payload", "note", None])
+@pytest.mark.parametrize("value", UNHELD.values(), ids=UNHELD.keys())
+def test_a_value_that_cannot_be_held_sinks_only_its_report(
+    app: ASGIApp, store: Store, value: str, where: str | None
+) -> None:
+    reports: list[Any] = [sent(minutes(), number, note="ü \U0001f600") for number in range(5)]
+    reports[2] = "HERE" if where is None else {**reports[2], where: "HERE"}
+    answer = post(app, body(*reports).replace(b'"HERE"', value.encode()))
+    refusal = {"index": 2, "id": None, "status": "rejected", "code": "unknown_metric"}
+    assert answer.content == {"accepted": 4, "results": [refusal]}
+    assert [report.id for report in store.reports(key(minutes()))] == [0, 1, 3, 4]
+
+
+@pytest.mark.parametrize("value", UNHELD.values(), ids=UNHELD.keys())
+def test_a_value_that_cannot_be_held_outside_the_reports_is_ignored(app: ASGIApp, value: str) -> None:
+    assert post(app, body(sent(late()), note="HERE").replace(b'"HERE"', value.encode())).content["accepted"] == 1
+
+
 def test_true_is_no_window(store: Store) -> None:
     metric = late(starts="1970-01-01", expires="1970-02-01")
     app = create_app(store, [lock(metric)], clock=ManualClock(end(1)))
@@ -224,6 +254,32 @@ def test_of_versions_with_one_encoding_the_highest_counts(store: Store, clock: M
         [([lock(old)], {0: ("rejected", "too_late")}), ([lock(new), lock(old)], {}), ([lock(old), lock(new)], {})]
     ):
         assert post(create_app(store, locks, clock=clock), body(sent(old, number))).codes == codes
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("newest_first", [False, True])
+@pytest.mark.parametrize("added", [False, True])
+def test_releases_that_differ_in_dimensions(
+    store: Store, clock: ManualClock, version: int, newest_first: bool, added: bool
+) -> None:
+    plain, split = (), minutes().dimensions
+    old = minutes(dimensions=plain if added else split)
+    new = minutes(dimensions=split if added else plain, version=version)
+    assert old.hash == new.hash
+    locks = [lock(new), lock(old)] if newest_first else [lock(old), lock(new)]
+    app = create_app(store, locks, clock=clock)
+    segments = ["", "stable", "beta", "nightly"]
+    reports = [sent(new, number, segment=segment) for number, segment in enumerate(segments)]
+    assert post(app, body(*reports)).codes == {3: ("rejected", "unknown_segment")}
+    assert [report.segment for report in store.reports(key(new))] == segments[:3]
+    assert check(store) == []
+
+
+def test_a_segment_counts_only_in_the_life_of_its_definition(store: Store, clock: ManualClock) -> None:
+    old, new = minutes(expires="2026-12-02"), minutes(version=2, dimensions=())
+    app = create_app(store, [lock(old), lock(new)], clock=clock)
+    reports = [sent(old, window=window, segment="beta") for window in (FIRST, FIRST + 1)]
+    assert post(app, body(*reports)).codes == {1: ("rejected", "unknown_segment")}
 
 
 def test_everything_is_counted(app: ASGIApp, store: Store) -> None:

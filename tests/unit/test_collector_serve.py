@@ -8,16 +8,19 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from hubbub.cli import serve as command
+from hubbub.cli import serve as cli
 from hubbub.lock import dump
+from hubbub.serving import supervisor
+from hubbub.serving.settings import Settings, is_loopback
 from hubbub.store import open_store
 from tests.unit.collecting import FIRST, body, end, key, late, lock, minutes, sent, stored
-from tests.unit.serving import PATIENCE, Serving
+from tests.unit.serving import PATIENCE, Serving, listens, within
 
 NOW = end(FIRST)
 
@@ -58,21 +61,12 @@ def test_a_request_that_is_running_is_finished(tmp_path: Path) -> None:
             connection.sendall(head.encode() + content[:5])
             served.post(body())  # by now it has been read
             served.process.terminate()
-            while _listens(served.port):
-                time.sleep(0.01)
+            assert within(lambda: not listens(served.port))
             connection.sendall(content[5:])
             assert connection.recv(1000).startswith(b"HTTP/1.1 200")
         assert served.process.wait(PATIENCE) == 0
     with open_store(served.store, read_only=True) as store:
         assert store.reports(key(late())) == [*stored(late(), 1, ones=1, start=1)]
-
-
-def _listens(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), timeout=PATIENCE).close()
-    except ConnectionError:
-        return False
-    return True
 
 
 def test_nothing_of_a_request_but_its_reports_is_kept(tmp_path: Path) -> None:
@@ -115,7 +109,7 @@ def test_stores_that_cannot_be_used(tmp_path: Path) -> None:
     open_store(newer).close()
     with closing(sqlite3.connect(newer)) as connection:
         connection.execute("PRAGMA user_version = 99")
-    assert "a store of schema 99, newer than the 1 of this release" in served.fails("--store", str(newer))
+    assert "a store of schema 99, newer than the 2 of this release" in served.fails("--store", str(newer))
 
 
 def test_locks_that_cannot_be_used(tmp_path: Path) -> None:
@@ -126,13 +120,13 @@ def test_locks_that_cannot_be_used(tmp_path: Path) -> None:
     paths["other"].write_text(dump(lock(late(epsilon=0.5))))
     paths["foreign"].write_text(dump(lock(late(version=2), collection="viewer")))
     messages = {name: served.fails("--lock", str(path)) for name, path in paths.items()}
-    assert "does not exist" in messages["missing"]
+    assert "cannot be read (no such file or directory)" in messages["missing"]
     assert all(name + ".lock" in messages[name] for name in ("missing", "text", "edited"))
     assert 'metrics."flight.late".version: 1 is known with another encoding' in messages["other"]
     assert "raise the version" in messages["other"]
     assert "known as a metric of the collection 'editor', here of 'viewer'" in messages["foreign"]
-    with open_store(served.store, read_only=True) as store:  # the store remembers what it accepted
-        assert [entry.metric for entry in store.locks()] == [late()]
+    with open_store(served.store, read_only=True) as store:  # of locks that do not fit each other, none is kept
+        assert store.locks() == []
     with Serving(tmp_path, lock(late()), now=NOW):
         pass
     assert "known with another encoding" in Serving(tmp_path, lock(late(epsilon=0.5)), now=NOW).fails()
@@ -148,6 +142,35 @@ def test_a_lock_is_needed(tmp_path: Path) -> None:
     assert "--lock" in Serving(tmp_path, now=NOW).fails()
 
 
+def test_addresses_that_do_not_fit_together(tmp_path: Path) -> None:
+    served = Serving(tmp_path, lock(late()), now=NOW)
+    message = served.fails("--port", "28377", "--read-port", "28377")
+    assert "read-port must be another port than 28377, to which devices post" in message
+    message = served.fails("--read-host", "0.0.0.0")
+    assert "--read-host must be an address of this machine alone, such as 127.0.0.1; got '0.0.0.0'" in message
+    assert "--dev has a clock of its own" in served.fails("--dev")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["clock", "metrics-0.lock"]
+
+
+@pytest.mark.parametrize(
+    ("host", "alone"),
+    [
+        *((host, True) for host in ("127.0.0.1", "127.8.8.8", "::1", "localhost", "LocalHost")),
+        *((host, False) for host in ("0.0.0.0", "::", "192.0.2.1", "example.org", "localhost.example.org", "", "127")),
+    ],
+)
+def test_addresses_of_this_machine_alone(host: str, alone: bool) -> None:
+    assert is_loopback(host) == alone
+
+
+def test_a_file_of_stopped_metrics_that_cannot_be_used(tmp_path: Path) -> None:
+    served = Serving(tmp_path, lock(late()), now=NOW)
+    path = tmp_path / "stopped.toml"
+    assert "stopped.toml: cannot be read (no such file or directory)" in served.fails("--stopped", str(path))
+    path.write_text('"no.such" = 2026-12-24\n')
+    assert "'no.such' is a metric of no lock that is served" in served.fails("--stopped", str(path))
+
+
 @pytest.mark.parametrize(
     ("address", "shown", "warned"),
     [
@@ -160,11 +183,22 @@ def test_a_lock_is_needed(tmp_path: Path) -> None:
     ],
 )
 def test_a_warning_where_others_can_reach_it(
-    capsys: pytest.CaptureFixture[str], address: str, shown: str, warned: bool
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    address: str,
+    shown: str,
+    warned: bool,
 ) -> None:
-    command._started(address, 8377)
+    def starts(settings: Settings, *, started: Callable[..., None], **_: object) -> None:
+        started((address, 8377), ("127.0.0.1", 8378))
+
+    monkeypatch.setattr(supervisor, "serve", starts)
+    path = tmp_path / "metrics.lock"
+    path.write_text(dump(lock(late())))
+    cli.serve([path], tmp_path / "store.db")
     out, err = capsys.readouterr()
-    assert out == f"hubbub: listening on http://{shown}:8377\n"
+    assert out == f"hubbub: listening on http://{shown}:8377\nhubbub: reading on http://127.0.0.1:8378\n"
     assert err.startswith("hubbub: warning: ") == warned
     assert (address in err) == warned
 
@@ -181,7 +215,9 @@ time.sleep(600)
 def test_ends_with_its_parent_when_asked_to(tmp_path: Path, with_parent: bool) -> None:
     served = Serving(tmp_path, lock(late()), now=NOW, options=("--with-parent",) if with_parent else ())
     parent = subprocess.Popen(
-        [sys.executable, "-c", PARENT, *served.command("--port", "0")], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", PARENT, *served.command("--port", "0", "--read-port", "0")],
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert parent.stdout is not None
     pid, _, line = parent.stdout.readline().partition(" ")
@@ -190,10 +226,7 @@ def test_ends_with_its_parent_when_asked_to(tmp_path: Path, with_parent: bool) -
     parent.wait()
     parent.stdout.close()
     try:
-        until = time.monotonic() + (PATIENCE if with_parent else 1.5)
-        while _listens(port) and time.monotonic() < until:
-            time.sleep(0.02)
-        assert _listens(port) != with_parent
+        assert within(lambda: not listens(port), PATIENCE if with_parent else 1.5) == with_parent
     finally:
         if not with_parent:
             os.kill(int(pid), signal.SIGTERM)

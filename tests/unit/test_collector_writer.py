@@ -26,13 +26,18 @@ class Watched(SqliteStore):
         self.go.set()
         self.failure: Exception | None = None
 
-    def write(self, reports: Sequence[Report], tally: Mapping[str, int] | None = None) -> list[Outcome]:
+    def write(
+        self,
+        reports: Sequence[Report],
+        tally: Mapping[str, int] | None = None,
+        problems: Mapping[str, int] | None = None,
+    ) -> list[Outcome]:
         self.groups.append(len(reports))
         self.entered.set()
         assert self.go.wait(30)
         if self.failure is not None:
             raise self.failure
-        return super().write(reports, tally)
+        return super().write(reports, tally, problems)
 
 
 @pytest.fixture
@@ -46,8 +51,9 @@ def application(store: Store) -> Any:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    while not condition():
-        await asyncio.sleep(0.001)
+    async with asyncio.timeout(30):
+        while not condition():
+            await asyncio.sleep(0.001)
 
 
 def test_what_arrives_during_a_transaction_shares_the_next(store: Watched) -> None:

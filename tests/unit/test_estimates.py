@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hubbub.errors import ParameterError
-from hubbub.estimates import Row, rows
+from hubbub.estimates import Costs, Row, metrics, rows
 from hubbub.lock import Metric
 from hubbub.mechanisms import Summary, of_metric
 from hubbub.store import Store, open_store
@@ -184,6 +184,19 @@ def test_every_declared_segment_has_its_row(store: Store) -> None:
     ]
 
 
+def test_segments_of_every_definition_have_their_row(store: Store) -> None:
+    split = minutes(expires="2026-12-02")
+    fill(store, split, 1, 0, segment="beta")
+    store.accept(lock(minutes(version=2, dimensions=())))
+    found = rows(store, now=end(FIRST + 1) + GRACE)
+    assert [(row.window_start[8:10], row.version, row.segment, row.state) for row in found[:4]] == [
+        ("01", 2, "", "empty"),
+        ("01", 2, "beta", "suppressed"),
+        ("01", 2, "stable", "empty"),
+        ("02", 2, "", "empty"),
+    ]
+
+
 def test_rows_of_versions(store: Store) -> None:
     first, text, other = late(), late(version=2, min_reports=10, expires="2026-12-10"), late(version=3, epsilon=2)
     for metric in (first, text, other):
@@ -209,6 +222,71 @@ def test_rows_of_one_metric(store: Store) -> None:
     assert {row.metric for row in rows(store, now=ENDED, metric="flight.late")} == {"flight.late"}
     with pytest.raises(ParameterError, match=r"metric must be one of editor\.minutes, flight\.late; got 'no\.such'"):
         rows(store, now=ENDED, metric="no.such")
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "days"),
+    [
+        (FIRST + 1, FIRST + 3, [1, 2]),
+        (FIRST + 0.01, FIRST + 2.99, [1]),  # windows count that lie wholly within
+        (None, FIRST + 2, [0, 1]),
+        (FIRST + 3, None, [3, 4]),
+        (FIRST - 400, FIRST, []),
+        (FIRST + 1.2, FIRST + 1.8, []),
+        (FIRST + 2, FIRST + 2, []),
+        (FIRST + 100, None, []),
+    ],
+)
+def test_rows_between(store: Store, start: float | None, end: float | None, days: list[int]) -> None:
+    metric = late()
+    fill(store, metric, 150, 60)
+    fill(store, metric, 150, 60, window=FIRST + 3)
+    now = (FIRST + 5) * DAY
+    found = rows(store, now=now, start=None if start is None else start * DAY, end=None if end is None else end * DAY)
+    assert [row.window_start for row in found] == [iso((FIRST + day) * DAY) for day in days]
+    assert [row.n for row in found] == [100 if day in (0, 3) else 0 for day in days]
+    assert found == [row for row in rows(store, now=now) if row in found]
+
+
+def test_a_start_after_the_end(store: Store) -> None:
+    with pytest.raises(
+        ParameterError, match="start must be at or before the end, 2026-12-01T00:00:00Z; got '2026-12-02"
+    ):
+        rows(store, now=ENDED, start=ENDED, end=ENDED - DAY)
+
+
+def test_rows_of_one_segment(store: Store) -> None:
+    fill(store, minutes(), 200, 60, segment="beta")
+    fill(store, late(), 1, 0)
+    found = rows(store, now=CLOSED, segment="stable")
+    assert {(row.metric, row.segment, row.state) for row in found} == {
+        ("editor.minutes", "stable", "empty"),
+        ("editor.minutes", "stable", "open"),
+    }
+    assert [row.n for row in rows(store, now=ENDED, metric="editor.minutes", segment="beta")] == [200]
+    assert rows(store, now=ENDED, metric="flight.late", segment="")
+    with pytest.raises(ParameterError, match="segment must be one of 'beta', 'stable'; got 'gamma'"):
+        rows(store, now=ENDED, metric="editor.minutes", segment="gamma")
+
+
+def test_known_metrics(store: Store) -> None:
+    assert metrics(store) == []
+    first, text, second = minutes(), minutes(version=2, description="Better said"), minutes(version=3, epsilon=2)
+    for metric in (first, text, late(), second):
+        store.accept(lock(metric))
+    store.accept(lock(minutes(min_reports=50)))  # the same version once more, with another text
+    found = metrics(store)
+    assert [(known.name, known.version) for known in found] == [
+        ("editor.minutes", 3),
+        ("editor.minutes", 2),
+        ("editor.minutes", 1),
+        ("flight.late", 1),
+    ]
+    assert [known.min_reports for known in found] == [100, 100, 50, 100]
+    assert found[1].hash == found[2].hash == first.hash[:32]
+    assert found[3].prices == Costs(1.0, 31.0, 1.0, 31.0)
+    assert found[0].segments == ["stable", "beta"]
+    assert found[0].dimensions == [("channel", ["stable", "beta"])]
 
 
 def test_nothing_reported_yet(store: Store) -> None:

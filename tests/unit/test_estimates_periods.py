@@ -2,38 +2,299 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
 from hubbub.encoders.base import SCALE, Encoder, Words
 from hubbub.encoders.one_bit_mean import OneBitMean
 from hubbub.encoders.randomized_response import RandomizedResponse
 from hubbub.errors import ParameterError
-from hubbub.estimates import Period, Row, difference, mean_of
+from hubbub.estimates import Period, difference, period, rows
+from hubbub.estimates.combining import FEW, apart, combine
+from hubbub.lock import Metric
+from hubbub.mechanisms import of_metric
+from hubbub.mechanisms.intervals import binomial
+from hubbub.store import Store, open_store
+from hubbub.summary import Summary
+from tests.unit.collecting import DAY, FIRST, GRACE, end, late, lock, minutes, stored
 
 Z = 1.959963984540054
+CLOSED = end(FIRST + 40) + GRACE
+WITHHELD = ("value", "se", "ci_low", "ci_high", "method", "tidied")
 
 
-def row(day: int = 1, **changes: object) -> Row:
-    whole = Row(
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path / "store.db") as store:
+        yield store
+
+
+def days(store: Store, counts: Sequence[tuple[int, int]], *, segment: str = "stable", **changes: object) -> None:
+    """Days with (reports, ones) each, from the first on."""
+    metric = replace(minutes(), expires="2027-06-01", **changes)  # type: ignore[arg-type]
+    store.accept(lock(metric))
+    for day, (n, ones) in enumerate(counts):
+        store.write(stored(metric, n, ones=ones, window=FIRST + day, segment=segment, start=len(segment) * 10**6))
+
+
+def week(store: Store, now: float = CLOSED, **asked: object) -> Period:
+    given: dict[str, object] = {
+        "metric": "editor.minutes",
+        "segment": "stable",
+        "start": FIRST * DAY,
+        "end": (FIRST + 7) * DAY,
+    }
+    return period(store, now=now, **(given | asked))  # type: ignore[arg-type]
+
+
+def test_a_single_window_is_its_row(store: Store) -> None:
+    for n, ones in ((300, 120), (4000, 1800)):
+        days(store, [(n, ones)])
+        (row,) = rows(store, now=CLOSED, segment="stable", end=end(FIRST))
+        found = week(store, end=end(FIRST))
+        for field in Period.__struct_fields__:
+            if field not in ("windows", "left_out"):
+                assert getattr(found, field) == getattr(row, field), field
+        assert (found.windows, found.left_out) == (1, 0)
+
+
+def test_mean_of_a_week(store: Store) -> None:
+    counts = [(1000, 400 + 10 * day) for day in range(7)]
+    days(store, counts)
+    found = week(store)
+    mechanism = of_metric(minutes())
+    estimates = [mechanism.estimate(Summary(n, np.array(ones))) for n, ones in counts]
+    assert (found.state, found.windows, found.left_out, found.n, found.n_effective) == ("final", 7, 0, 7000, 1000)
+    assert (found.window_start, found.window_end) == ("2026-12-01T00:00:00Z", "2026-12-08T00:00:00Z")
+    assert found.value == found.tidied == pytest.approx(np.mean([e.value for e in estimates]))
+    # The formula of the specification, which takes each window at its own estimate; here they are nearly alike.
+    own = sum(float(e.se) ** 2 - float(e.se_shared) ** 2 for e in estimates)
+    bound = math.sqrt(own + sum(float(e.se_shared) for e in estimates) ** 2) / 7
+    assert found.se == pytest.approx(bound, rel=3e-3)
+    assert found.ci_high - found.ci_low == pytest.approx(2 * Z * bound, rel=0.01)  # type: ignore[operator]
+    assert found.method == "wilson"
+    assert (found.epsilon, found.permanent_epsilon) == (1.0, 2.0)
+
+
+def test_weights_are_equal_whatever_n_is(store: Store) -> None:
+    days(store, [(40_000, 20_000), (200, 60)])
+    values = [row.value for row in rows(store, now=CLOSED, segment="stable", end=end(FIRST + 1))]
+    assert week(store).value == pytest.approx(np.mean(values))  # type: ignore[arg-type]
+
+
+def test_versions_with_one_encoding_go_together(store: Store) -> None:
+    days(store, [(1000, 400)])
+    days(store, [(0, 0), (1000, 500)], version=2)
+    found = week(store)
+    assert (found.windows, found.version) == (2, 2)
+    assert week(store, version=2) == found
+
+
+def test_versions_with_two_encodings_do_not(store: Store) -> None:
+    days(store, [(1000, 400)])
+    other = minutes(epsilon=2.0, version=2)
+    store.accept(lock(other))
+    store.write(stored(other, 500, ones=100, segment="stable"))
+    with pytest.raises(ParameterError, match="version must be one of 1, 2, which are encoded differently; got None"):
+        week(store)
+    assert [week(store, version=version).n for version in (1, 2)] == [1000, 500]
+    with pytest.raises(ParameterError, match="version must be one of 1, 2; got 3"):
+        week(store, version=3)
+
+
+@pytest.mark.parametrize(
+    "asked", [{"metric": "no.such"}, {"segment": "gamma"}, {"level": 1}, {"start": CLOSED, "end": FIRST}]
+)
+def test_what_there_is_not(store: Store, asked: dict[str, object]) -> None:
+    days(store, [(1000, 400)])
+    (name,) = asked.keys() - {"end"}
+    with pytest.raises(ParameterError, match=f"{name} must be"):
+        week(store, **asked)  # type: ignore[arg-type]
+
+
+def test_no_windows(store: Store) -> None:
+    days(store, [(1000, 400)])
+    with pytest.raises(ParameterError, match="metric must be a metric with windows that have ended, from start to end"):
+        week(store, start=None, end=FIRST * DAY)
+    with pytest.raises(ParameterError, match="windows that have ended"):
+        week(store, now=end(FIRST) - 1)
+
+
+def test_a_segment_must_be_named_where_there_are_several(store: Store) -> None:
+    days(store, [(1000, 400)])
+    with pytest.raises(ParameterError, match="segment must be one of 'beta', 'stable'; got None"):
+        week(store, segment=None)
+    fresh = late()
+    store.accept(lock(fresh))
+    store.write(stored(fresh, 1000, ones=400))
+    assert week(store, metric="flight.late", segment=None, end=end(FIRST)).n == 1000
+
+
+@pytest.mark.parametrize(
+    ("counts", "now", "state", "known"),
+    [
+        ([(1000, 400), (1000, 400)], end(FIRST + 1) + GRACE, "final", (2, 0, 2000)),
+        ([(1000, 400), (1000, 400)], end(FIRST + 1) + GRACE - 1, "provisional", (2, 0, 2000)),
+        ([(150, 60), (150, 60)], end(FIRST + 1), "provisional", (2, 0, 200)),
+        ([(150, 60), (99, 60)], end(FIRST + 1), "provisional", (1, 1, 100)),
+        ([(50, 20), (60, 20)], end(FIRST + 1), "open", (0, 2, 0)),
+        ([(50, 20), (60, 20)], end(FIRST + 1) + GRACE, "suppressed", (2, 0, 110)),
+        ([(150, 60), (0, 0), (150, 60)], end(FIRST + 2) + GRACE, "final", (2, 1, 300)),
+        ([(150, 60), (40, 20)], end(FIRST + 1) + GRACE, "suppressed", (2, 0, 190)),
+    ],
+)
+def test_states(
+    store: Store, counts: list[tuple[int, int]], now: float, state: str, known: tuple[int, int, int]
+) -> None:
+    days(store, counts, min_reports=100)
+    found = week(store, now, end=end(FIRST + len(counts) - 1))
+    assert (found.state, found.windows, found.left_out, found.n) == (state, *known)
+    withheld = [name for name in WITHHELD if getattr(found, name) is None]
+    assert withheld == (list(WITHHELD) if state in ("open", "suppressed") else [])
+
+
+def test_an_interval_wider_than_the_range_says_nothing(store: Store) -> None:
+    days(store, [(8, 4), (8, 4)], min_reports=5)
+    assert week(store).state == "too_uncertain"
+
+
+def test_empty(store: Store) -> None:
+    days(store, [(1000, 400)])
+    found = week(store, start=(FIRST + 2) * DAY)
+    assert (found.state, found.windows, found.left_out, found.n) == ("empty", 0, 5, 0)
+
+
+def test_polling_never_shows_a_single_report(store: Store) -> None:
+    days(store, [(0, 0), (0, 0)])
+    metric = replace(minutes(), expires="2027-06-01")
+    seen: list[Period] = []
+    for number in range(450):
+        store.write(stored(metric, 1, ones=number % 3 == 0, window=FIRST + number % 2, segment="stable", start=number))
+        found = week(store, end(FIRST + 1), end=end(FIRST + 1))
+        if not seen or seen[-1] != found:
+            seen.append(found)
+    assert [found.n for found in seen] == [0, 100, 200, 300, 400]
+
+
+# What `combine` makes of windows, in shares of permanent ones
+
+
+@pytest.mark.parametrize("metric", [late(), minutes(), minutes(epsilon=3.0), late(epsilon=0.2)])
+def test_what_is_drawn_afresh_is_the_same_at_every_truth(metric: Metric) -> None:
+    """N (se² - se_shared²), which `combine` takes for a constant of the metric."""
+    mechanism, n = of_metric(metric), 5000
+    line = mechanism.line  # type: ignore[attr-defined]
+    low, high = round(n * line.rate(line.lower)), round(n * line.rate(line.lower + line.span))
+    for ones in np.linspace(low + 1, high - 1, 7).astype(int):
+        one = mechanism.estimate(Summary(n, ones))
+        flip = (1 - one.kept_per_one / one.per_one) / 2
+        assert float(one.se**2 - one.se_shared**2) == pytest.approx(one.per_one**2 * flip * (1 - flip) / n, rel=1e-9)
+        kept = (float(one.value) - one.kept_at_zero) / one.kept_per_one
+        assert flip + (1 - 2 * flip) * kept == pytest.approx(ones / n)
+    flips = metric.encoder.canonical()[-2:] if metric.kind == "mean" else (0, 0)
+    assert flip == pytest.approx(flips[0] / SCALE if flips[1] else line.q)
+
+
+def test_what_windows_share_does_not_average_out() -> None:
+    n, flip = np.full(28, 10_000), 0.2
+    noise = flip * (1 - flip) / (1 - 2 * flip) ** 2 / 10_000
+    for turns, shared in ((np.zeros(28), 0.25), (np.arange(28) % 7, 0.25 / 7), (np.arange(28), 0.25 / 28)):
+        found = combine(np.full(28, 0.5), n, turns, flip=flip, level=0.95)
+        assert found.se == pytest.approx(math.sqrt(noise / 28 + shared / 10_000))
+        assert float(found.high - found.low) == pytest.approx(2 * Z * float(found.se), rel=1e-3)
+
+
+def test_windows_of_different_size() -> None:
+    n = np.array([100, 10_000, 400])
+    found = combine([0.3, 0.5, 0.7], n, [0, 0, 0], flip=0.0, level=0.95)
+    assert found.value == pytest.approx(0.5)
+    assert found.se == pytest.approx(0.5 * (1 / 10 + 1 / 100 + 1 / 20) / 3)
+
+
+@pytest.mark.parametrize("flip", [0.0, 0.3])
+@pytest.mark.parametrize("ones", [0, 3, 400, 800, 1997, 2000])
+def test_windows_of_different_people_are_one_crowd(flip: float, ones: int) -> None:
+    """Without noise, and otherwise where Wilson's interval is used, the interval is that of all reports together."""
+    turns = np.arange(4)
+    kept = (ones / 2000 - flip) / (1 - 2 * flip)
+    found = combine(np.full(4, kept), np.full(4, 500), turns, flip=flip, level=0.95)
+    low, high, method = binomial(np.array(ones), 2000, 0.95)
+    ends = (np.array([low, high]) - flip) / (1 - 2 * flip)
+    if method == "wilson" and not found.few:
+        assert [float(found.low), float(found.high)] == pytest.approx(ends.tolist(), rel=1e-9)
+    elif flip == 0.0:
+        assert found.low <= ends[0] + 1e-9
+        assert found.high >= ends[1] - 1e-9
+        assert found.high - found.low < 1.1 * (ends[1] - ends[0])
+
+
+def test_reports_that_are_all_alike_are_not_certainty() -> None:
+    for kept in (0.0, 1.0):
+        found = combine(np.full(7, kept), np.full(7, 200), np.zeros(7), flip=0.0, level=0.95)
+        assert found.few
+        assert found.se == 0
+        assert found.high - found.low > 0.015
+
+
+def test_noise_may_reach_beyond_the_range() -> None:
+    """There nothing is left of what windows share, so the interval is that of the noise."""
+    found = combine([0.6, 0.6], [10**6, 10**6], [0, 0], flip=0.4995, level=0.95)
+    noise = 0.25 / 0.001**2 / 10**6 / 2
+    assert not found.few
+    assert [float(found.low), float(found.high)] == pytest.approx(
+        [0.6 - Z * math.sqrt(noise), 0.6 + Z * math.sqrt(noise)], rel=1e-5
+    )
+
+
+@pytest.mark.parametrize("kept", [-0.4, -0.05, 0.0, 0.02, 0.3, 0.5, 0.98, 1.0, 1.3])
+@pytest.mark.parametrize("size", [20, 500, 10**6])
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+def test_the_interval_mirrors_and_holds_the_estimate(kept: float, size: int, level: float) -> None:
+    shape = {"reports": np.full(5, size), "turns": np.zeros(5), "flip": 0.27, "level": level}
+    one, other = combine(np.full(5, kept), **shape), combine(np.full(5, 1 - kept), **shape)  # type: ignore[arg-type]
+    assert one.low < one.value < one.high
+    assert 1 - float(other.high) == pytest.approx(float(one.low), abs=1e-12)
+    assert 1 - float(other.low) == pytest.approx(float(one.high), abs=1e-12)
+    held = min(max(kept, 0.0), 1.0)
+    assert bool(one.few) == (held * (1 - held) * size < FEW)
+
+
+def test_many_fleets_at_once() -> None:
+    kept = np.random.default_rng(1).uniform(0, 1, (50, 7))
+    shape = {"reports": np.full(7, 900), "turns": np.zeros(7), "flip": 0.1, "level": 0.9}
+    both = combine(kept, **shape)  # type: ignore[arg-type]
+    for i in (0, 17, 49):
+        one = combine(kept[i], **shape)  # type: ignore[arg-type]
+        assert (both.value[i], both.se[i], both.low[i], both.high[i]) == (one.value, one.se, one.low, one.high)
+
+
+# Differences
+
+
+def span(**changes: object) -> Period:
+    whole = Period(
         metric="editor.minutes",
         version=1,
         hash="0" * 32,
-        window_start=f"2026-12-{day:02}T00:00:00Z",
-        window_end=f"2026-12-{day + 1:02}T00:00:00Z",
+        window_start="2026-12-01T00:00:00Z",
+        window_end="2026-12-08T00:00:00Z",
         segment="",
         category=None,
         state="final",
-        n=1000,
+        windows=7,
+        left_out=0,
+        n=7000,
         n_effective=1000,
         value=200.0,
-        se=5.0,
-        se_shared=3.0,
-        ci_low=190.0,
-        ci_high=210.0,
+        se=3.0,
+        ci_low=194.0,
+        ci_high=207.0,
         level=0.95,
         method="wilson",
         tidied=200.0,
@@ -44,102 +305,44 @@ def row(day: int = 1, **changes: object) -> Row:
     return msgspec.structs.replace(whole, **changes)
 
 
-def test_a_single_window_is_itself() -> None:
-    assert mean_of([row()]) == Period(
-        metric="editor.minutes",
-        hash="0" * 32,
-        segment="",
-        category=None,
-        windows=1,
-        n=1000,
-        value=200.0,
-        se=5.0,
-        ci_low=200 - Z * 5,
-        ci_high=200 + Z * 5,
-        level=0.95,
-    )
-
-
-def test_what_windows_share_does_not_average_out() -> None:
-    period = mean_of(
-        [row(1, value=190.0), row(2, value=200.0, se=math.sqrt(13), se_shared=2.0, n=500), row(3, value=225.0)]
-    )
-    assert (period.windows, period.n) == (3, 2500)
-    assert period.value == pytest.approx(205)
-    assert period.se == pytest.approx(math.sqrt(16 + 9 + 16 + (3 + 2 + 3) ** 2) / 3)
-    assert (period.ci_low, period.ci_high) == pytest.approx((205 - Z * period.se, 205 + Z * period.se))
-
-
-def test_weights_are_equal_whatever_n_is() -> None:
-    assert mean_of([row(1, value=0.0, n=10**6), row(2, value=100.0, n=100)]).value == 50
-
-
-def test_many_windows_end_at_what_they_share() -> None:
-    assert mean_of([row(day) for day in range(1, 29)]).se == pytest.approx(math.sqrt(9 + 16 / 28))
-    assert mean_of([row(day, se_shared=0.0) for day in range(1, 29)]).se == pytest.approx(5 / math.sqrt(28))
-
-
-def test_a_shared_part_above_the_whole_does_not_pay_back() -> None:
-    assert mean_of([row(1, se=2.9), row(2, se=2.9)]).se == 3
-
-
-def test_reports_that_are_all_alike_are_not_certainty() -> None:
-    period = mean_of([row(1, se=0.0, se_shared=0.0, ci_low=190.0, ci_high=200.0), row(2, se=0.0, se_shared=0.0)])
-    assert period.se == pytest.approx(math.hypot(5 / Z, 10 / Z) / 2)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"metric": "other"}, r"rows\.metric must be 'editor\.minutes', as in the first; got 'other'"),
-        ({"hash": "1" * 32}, r"rows\.hash must be"),
-        ({"segment": "beta"}, r"rows\.segment must be '', as in the first; got 'beta'"),
-        ({"category": "red"}, r"rows\.category must be None, as in the first; got 'red'"),
-        ({"level": 0.9}, r"rows\.level must be 0\.95, as in the first; got 0\.9"),
-        (
-            {"window_start": "2026-12-01T00:00:00Z"},
-            r"rows must be rows of different windows; got '2026-12-01T00:00:00Z'",
-        ),
-        (
-            {"value": None, "se": None, "se_shared": None, "state": "suppressed"},
-            r"rows must be rows that have a value; got '2026-12-02T00:00:00Z, suppressed'",
-        ),
-    ],
-)
-def test_rows_that_do_not_belong_together(changes: dict[str, object], message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        mean_of([row(1), row(2, **changes)])
-
-
-def test_no_rows() -> None:
-    with pytest.raises(ParameterError, match="rows must be at least one row"):
-        mean_of([])
-
-
-def test_versions_with_one_encoding_go_together() -> None:
-    assert mean_of([row(1), row(2, version=2)]).windows == 2
-
-
 def test_difference_of_periods() -> None:
-    before, after = mean_of([row(1), row(2)]), mean_of([row(3, value=230.0), row(4, value=210.0), row(5, value=220.0)])
-    se = math.hypot(math.sqrt(16 * 2 + 36) / 2, math.sqrt(16 * 3 + 81) / 3)
+    before, after = span(), span(value=230.0, se=4.0, ci_low=220.0, ci_high=238.0)
     found = difference(after, before)
     assert (found.metric, found.hash, found.category, found.level) == ("editor.minutes", "0" * 32, None, 0.95)
     figures = found.value, found.se, found.ci_low, found.ci_high
-    assert figures == pytest.approx((20, se, 20 - Z * se, 20 + Z * se))
-    assert difference(before, after).value == pytest.approx(-20)
+    assert figures == pytest.approx((30, 5, 30 - math.hypot(10, 7), 30 + math.hypot(8, 6)))
+    back = difference(before, after)
+    assert (back.value, back.ci_low, back.ci_high) == pytest.approx((-30, -found.ci_high, -found.ci_low))
 
 
-def test_difference_of_segments() -> None:
-    a, b = mean_of([row(segment="stable")]), mean_of([row(segment="beta", value=150.0)])
-    assert difference(a, b).value == 50
+def test_difference_of_segments(store: Store) -> None:
+    days(store, [(1000, 400)] * 7)
+    days(store, [(1000, 500)] * 7, segment="beta")
+    found = difference(week(store, segment="beta"), week(store))
+    assert found.value > found.ci_low > 0
+
+
+def test_many_differences_at_once() -> None:
+    a, b = (np.array([1.0, 2.0]), np.array([2.0, 4.0]), np.array([3.0, 5.0])), (0.5, 1.0, 1.5)
+    low, high = apart(a, b)
+    assert low.tolist() == pytest.approx([1 - math.hypot(1, 0.5), 3 - math.hypot(2, 0.5)])
+    assert high.tolist() == pytest.approx([1 + math.hypot(1, 0.5), 3 + math.hypot(1, 0.5)])
 
 
 @pytest.mark.parametrize("field", ["metric", "hash", "category", "level"])
 def test_periods_that_do_not_belong_together(field: str) -> None:
-    other = msgspec.structs.replace(mean_of([row()]), **{field: 0.5 if field == "level" else "x"})
+    other = span(**{field: 0.5 if field == "level" else "x"})
     with pytest.raises(ParameterError, match=rf"periods\.{field} must be .*, as in the first"):
-        difference(mean_of([row()]), other)
+        difference(span(), other)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_periods_without_a_value(first: bool) -> None:
+    nothing = span(state="suppressed", **dict.fromkeys(WITHHELD))
+    with pytest.raises(
+        ParameterError, match=r"periods must be periods that have a value; got '2026-12-01.* suppressed'"
+    ):
+        difference(*((nothing, span()) if first else (span(), nothing)))
 
 
 class Recorder:

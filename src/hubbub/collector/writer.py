@@ -10,7 +10,7 @@ from hubbub.store import Outcome, Report, Store, StoreError
 
 MAX_GROUP = 20_000  # reports in one transaction, unless one request alone holds more
 MAX_WAITING = 100_000  # reports that may wait for theirs, those of the running one included
-
+COUNT_SECONDS = 5.0  # after which counts are stored although no report takes them along
 
 _Waiting = tuple[Sequence[Report], "asyncio.Future[list[Outcome]]"]
 
@@ -24,11 +24,19 @@ class Writer:
         self._waiting: deque[_Waiting] = deque()
         self._reports = 0
         self._tally: Counter[str] = Counter()
+        self._problems: Counter[str] = Counter()
+        self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
 
     def note(self, code: str) -> None:
-        """Count a report that was refused; the next transaction takes the count along."""
+        """Count a report that was refused; the next transaction takes the count along, or one of its own soon."""
         self._tally[code] += 1
+        self._store_counts_soon()
+
+    def note_problem(self, code: str) -> None:
+        """Count a request that was refused as a whole, likewise."""
+        self._problems[code] += 1
+        self._store_counts_soon()
 
     async def write(self, reports: Sequence[Report]) -> list[Outcome]:
         """What became of each report; on return, that is durable.
@@ -38,21 +46,35 @@ class Writer:
         """
         if self._reports + len(reports) > MAX_WAITING:
             raise StoreError(f"{self._reports} reports are waiting to be stored")
+        return await self._submit(reports)
+
+    async def close(self) -> None:
+        """Finish what is waiting, keep the counts if that is still possible, end the thread."""
+        if self._timer is not None:
+            self._timer.cancel()
+        while self._task is not None:
+            await asyncio.wait((self._task,))
+        if self._tally or self._problems:
+            with suppress(StoreError):
+                await self.write(())
+        self._thread.shutdown()
+
+    def _submit(self, reports: Sequence[Report]) -> "asyncio.Future[list[Outcome]]":
         future: asyncio.Future[list[Outcome]] = asyncio.get_running_loop().create_future()
         self._waiting.append((reports, future))
         self._reports += len(reports)
         if self._task is None:
             self._task = asyncio.create_task(self._run())
-        return await future
+        return future
 
-    async def close(self) -> None:
-        """Finish what is waiting, keep the counts if that is still possible, end the thread."""
-        while self._task is not None:
-            await asyncio.wait((self._task,))
-        if self._tally:
-            with suppress(StoreError):
-                await self.write(())
-        self._thread.shutdown()
+    def _store_counts_soon(self) -> None:
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(COUNT_SECONDS, self._store_counts)
+
+    def _store_counts(self) -> None:
+        self._timer = None
+        if self._tally or self._problems:
+            self._submit(()).add_done_callback(lambda future: future.exception())  # if it fails, they wait on
 
     async def _run(self) -> None:
         try:
@@ -72,11 +94,13 @@ class Writer:
     async def _commit(self, group: list[_Waiting]) -> None:
         reports = [report for part, _ in group for report in part]
         tally, self._tally = self._tally, Counter()
+        problems, self._problems = self._problems, Counter()
         loop = asyncio.get_running_loop()
         try:
-            outcomes = await loop.run_in_executor(self._thread, self._store.write, reports, tally)
+            outcomes = await loop.run_in_executor(self._thread, self._store.write, reports, tally, problems)
         except Exception as error:  # whatever it was, nobody may be left waiting
             self._tally += tally
+            self._problems += problems
             for _, future in group:
                 if not future.done():
                     future.set_exception(error)

@@ -7,6 +7,7 @@ Words are integers in [0, 2**32); every probability is a share of them, so a dev
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar, NamedTuple, Protocol
 
 from hubbub.errors import ParameterError, PrivateValueError
@@ -140,11 +141,17 @@ def two_rounds(report: float, steady: float, flip: int, entries: Iterable[int], 
         entries: Share of ones of each permanent bit that a value can lead to, out of SCALE.
         windows: Reports in the metric's life.
     """
-    g = Fraction(flip, SCALE)
-    change = loss(g, 1 - g)
+    change = _change(flip)
     hidden = sorted(map(_half_log, entries))
     life = min(windows * change, windows / 2 * change + math.fsum(hidden[-windows:])) if windows else 0.0
     return Prices(up(report), up(steady), up(change), up(life))
+
+
+@lru_cache(maxsize=1024)
+def _change(flip: int) -> float:
+    """Loss of a permanent bit that is another one in one window."""
+    g = Fraction(flip, SCALE)
+    return loss(g, 1 - g)
 
 
 def _half_log(ones: int) -> float:

@@ -11,6 +11,7 @@ Source: Ding, Kulkarni, Yekhanin, NeurIPS 2017. Proofs: spec/mechanisms/one_bit_
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar
 
 from hubbub.encoders.base import (
@@ -103,7 +104,7 @@ class OneBitMean:
 
     def prices(self, windows: int) -> Prices:
         """In nats; see spec/prices.md. A last bucket that reaches beyond `ticks` makes one report cheaper."""
-        report, steady = (loss(self._chance(0, flip), self._chance(self.ticks, flip)) for flip in (self.flip, 0))
+        report, steady = _losses(self)
         if not self.memo:
             return fresh(report, windows)
         entries = (self.low + k * self.rise for k in range(self.top + 1))
@@ -112,3 +113,12 @@ class OneBitMean:
     def canonical(self) -> tuple[int, ...]:
         """(ticks, bucket, low, rise, flip, memo)."""
         return (self.ticks, self.bucket, self.low, self.rise, self.flip, self.memo)
+
+
+@lru_cache(maxsize=1024)
+def _losses(encoder: OneBitMean) -> tuple[float, float]:
+    """Loss of one report, and of the permanent bit: what prices take longest for, and does not depend on windows."""
+    report, steady = (
+        loss(encoder._chance(0, flip), encoder._chance(encoder.ticks, flip)) for flip in (encoder.flip, 0)
+    )
+    return report, steady

@@ -10,6 +10,7 @@ Proofs: spec/mechanisms/randomized_response.md.
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar
 
 from hubbub.encoders.base import (
@@ -73,12 +74,18 @@ class RandomizedResponse:
 
     def prices(self, windows: int) -> Prices:
         """In nats; see spec/prices.md."""
-        report = loss(self.lie(), 1 - self.lie())
+        report, steady = _losses(self)
         if not self.memo:
             return fresh(report, windows)
-        a = Fraction(self.low, SCALE)
-        return two_rounds(report, loss(a, 1 - a), self.flip, (self.low, SCALE - self.low), windows)
+        return two_rounds(report, steady, self.flip, (self.low, SCALE - self.low), windows)
 
     def canonical(self) -> tuple[int, ...]:
         """(low, flip, memo)."""
         return (self.low, self.flip, self.memo)
+
+
+@lru_cache(maxsize=1024)
+def _losses(encoder: RandomizedResponse) -> tuple[float, float]:
+    """Loss of one report, and of the permanent answer: what prices take longest for, and does not depend on windows."""
+    a = Fraction(encoder.low, SCALE)
+    return loss(encoder.lie(), 1 - encoder.lie()), loss(a, 1 - a)

@@ -1,6 +1,22 @@
 """From summaries to estimates: rows per window and segment, and several windows together."""
 
-from hubbub.estimates.periods import Difference, Period, difference, mean_of
-from hubbub.estimates.rows import Row, rows
+from hubbub.estimates.instants import Instant, instant
+from hubbub.estimates.known import Costs, Known, metrics
+from hubbub.estimates.periods import NO_WINDOWS, Difference, Period, difference, period
+from hubbub.estimates.rows import Row, check_level, rows
 
-__all__ = ["Difference", "Period", "Row", "difference", "mean_of", "rows"]
+__all__ = [
+    "NO_WINDOWS",
+    "Costs",
+    "Difference",
+    "Instant",
+    "Known",
+    "Period",
+    "Row",
+    "check_level",
+    "difference",
+    "instant",
+    "metrics",
+    "period",
+    "rows",
+]

@@ -1,51 +1,69 @@
 """Several windows together: their mean, and the difference of two such means.
 
-Windows are not a bigger sample: a device repeats its permanent answers, and its own value hardly changes. Each row's
-error is therefore split in two. What the noise of the single report adds, se² - se_shared², is drawn afresh in each
-window and averages out. What is left, se_shared, may be the same in all of them; by Minkowski's inequality the standard
-error of a sum is at most the sum of the standard errors, whatever they share. With equal weights over D windows
-
-    SE(mean) <= sqrt(sum(se² - se_shared²) + (sum se_shared)²) / D
-
-The difference of two periods of one metric has SE <= sqrt(se_A² + se_B²) where the permanent noise of two windows is
-never negatively correlated. That holds for both mechanisms here. A device that reports v in one window, v' in another
-does so by the same permanent bit, whose variance is positive, or by two independent ones; and with one alpha for both,
-the entries floor((v + alpha) / bucket) and floor((v' + alpha) / bucket) rise together with alpha, and with them the
-chances of a 1.
+Windows are not a bigger sample: a device repeats its permanent answers, and its own value hardly changes. How the error
+of their mean follows, and the interval, stands in `hubbub.estimates.combining`. Specification: spec/estimates.md.
 """
 
 import math
 from collections.abc import Sequence
-from statistics import NormalDist
+from typing import Any
 
 import msgspec
+import numpy as np
 
 from hubbub.errors import ParameterError
-from hubbub.estimates.rows import Row
+from hubbub.estimates.combining import apart, combine
+from hubbub.estimates.rows import check_level, constants
+from hubbub.estimates.spots import Spot, spots
+from hubbub.store import Store
+from hubbub.windows import iso
+
+NO_WINDOWS = "a metric with windows that have ended, from start to end"
 
 
 class Period(msgspec.Struct, frozen=True):
     """The mean of a metric over several windows, each with the same weight.
 
     Attributes:
-        n: Reports in all windows together; fewer devices sent them.
-        value: Unbiased mean, in the metric's unit.
+        version: Of the definition in the last window.
+        window_start: Where the first window that counts begins.
+        window_end: Where the last one ends.
+        state: As of a row; `open` and `provisional` where one of the windows still is.
+        windows: Windows that count: those that have ended and of which reports are known.
+        left_out: Windows between start and end that have ended without any.
+        n: Reports in all of them together; fewer devices sent them.
+        n_effective: Devices' worth of reports that `min_reports` is held against.
+        value: Unbiased mean, in the metric's unit or as a share. Null, as are all figures but n, while open, empty or
+            suppressed.
         se: Standard error, at most.
         ci_low: Lower end of an interval that holds the truth with chance `level`, at least.
         ci_high: Upper end.
+        method: `wilson` or `clopper_pearson`, by analogy to rows.
+        tidied: `value` clipped to what the truth can be.
     """
 
     metric: str
+    version: int
     hash: str
+    window_start: str
+    window_end: str
     segment: str
     category: str | None
+    state: str
     windows: int
+    left_out: int
     n: int
-    value: float
-    se: float
-    ci_low: float
-    ci_high: float
+    n_effective: int
+    value: float | None
+    se: float | None
+    ci_low: float | None
+    ci_high: float | None
     level: float
+    method: str | None
+    tidied: float | None
+    epsilon: float | None
+    permanent_epsilon: float | None
+    manipulation_per_percent: float
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -61,71 +79,151 @@ class Difference(msgspec.Struct, frozen=True):
     level: float
 
 
-def mean_of(rows: Sequence[Row]) -> Period:
-    """The mean over the windows of these rows.
+def period(
+    store: Store,
+    *,
+    now: float,
+    metric: str,
+    start: float | None = None,
+    end: float | None = None,
+    segment: str | None = None,
+    version: int | None = None,
+    level: float = 0.95,
+) -> Period:
+    """The mean over the windows that lie wholly in [start, end) and have ended, as it stands at `now`.
+
+    It is made from the summaries, so windows count that are suppressed alone. Which of them are few is told by
+    `n_effective`: n over max(1, windows / report_every).
+
+    Args:
+        store: Where the summaries are.
+        now: Unix seconds.
+        metric: Its name.
+        start: Unix seconds; from the first report by default.
+        end: Unix seconds; all that has ended by default.
+        segment: One segment; may be left out where the metric has only one.
+        version: One version; may be left out where all windows are of one encoding. Others with the same encoding
+            count too.
+        level: Chance with which the interval is to hold the truth.
 
     Raises:
-        ParameterError: No rows, one without a value, one window twice, or rows of different metrics, encodings,
-            segments, categories or levels.
+        ParameterError: A metric, segment or version that is not there, no windows, or a level outside (0, 1).
+        StoreError: The store cannot be read.
     """
-    if not rows:
-        raise ParameterError("rows", "none", "at least one row")
-    first = rows[0]
-    for field in ("metric", "hash", "segment", "category", "level"):
-        _alike(f"rows.{field}", [getattr(row, field) for row in rows])
-    starts = [row.window_start for row in rows]
-    if len(set(starts)) < len(starts):
-        raise ParameterError("rows", next(s for s in starts if starts.count(s) > 1), "rows of different windows")
-    values, own, shared = [], 0.0, 0.0
-    for row in rows:
-        if row.value is None or row.se is None or row.se_shared is None:
-            raise ParameterError("rows", f"{row.window_start}, {row.state}", "rows that have a value")
-        spread = _spread(row, row.se)
-        values.append(row.value)
-        own += max(0.0, spread**2 - row.se_shared**2)
-        shared += row.se_shared
-    value, se = math.fsum(values) / len(rows), math.sqrt(own + shared**2) / len(rows)
-    reach = _quantile(first.level) * se
+    check_level(level)
+    found = spots(store, now=now, metric=metric, start=start, end=end, segment=segment)
+    ended = _encoding([spot for spot in found if spot.end <= now], metric, version)
+    labels = sorted({spot.segment for spot in ended})
+    if len(labels) > 1:
+        raise ParameterError("segment", segment, "one of " + ", ".join(map(repr, labels)))
+    return _judged(sorted(ended, key=lambda spot: spot.window), now, level)
+
+
+def _encoding(ended: Sequence[Spot], metric: str, version: int | None) -> list[Spot]:
+    """Those of one encoding: that of the version, or the only one that was reported."""
+    if not ended:
+        raise ParameterError("metric", metric, NO_WINDOWS)
+    if version is None:
+        asked = [spot for spot in ended if spot.cell] or ended
+    else:
+        asked = [spot for spot in ended if spot.definition.metric.version == version]
+    hashes = {spot.definition.hash for spot in asked}
+    if len(hashes) != 1:
+        versions = ", ".join(map(str, sorted({spot.definition.metric.version for spot in ended})))
+        raise ParameterError(
+            "version", version, f"one of {versions}" + (", which are encoded differently" if hashes else "")
+        )
+    return [spot for spot in ended if spot.definition.hash in hashes]
+
+
+def _judged(ended: Sequence[Spot], now: float, level: float) -> Period:
+    """State and figures of windows of one encoding and segment, in order of time."""
+    used = [spot for spot in ended if spot.summary(now).n]
+    first, last = (used or ended)[0], (used or ended)[-1]
+    metric, bounds = last.definition.metric, last.definition.mechanism.bounds
+    n = sum(spot.summary(now).n for spot in used)
+    n_effective = math.floor(n / max(1.0, len(used) / metric.report_every))
+    pending = not all(spot.closed(now) for spot in ended)
+    figures: dict[str, Any] = dict.fromkeys(("value", "se", "ci_low", "ci_high", "method", "tidied"))
+    state = "open" if pending else "suppressed" if n else "empty"
+    if n and n_effective >= metric.min_reports:
+        figures = _figures(used, now, level)
+        state = "provisional" if pending else "final"
+        if figures["ci_high"] - figures["ci_low"] > bounds[1] - bounds[0]:
+            state = "too_uncertain"
     return Period(
-        metric=first.metric,
-        hash=first.hash,
-        segment=first.segment,
-        category=first.category,
-        windows=len(rows),
-        n=sum(row.n for row in rows),
-        value=value,
-        se=se,
-        ci_low=value - reach,
-        ci_high=value + reach,
-        level=first.level,
+        window_start=iso(first.definition.windows.start(first.window)),
+        window_end=iso(last.end),
+        segment=last.segment,
+        state=state,
+        windows=len(used),
+        left_out=len(ended) - len(used),
+        n=n,
+        n_effective=n_effective,
+        **figures,
+        **constants(last.definition, level),
     )
+
+
+def _figures(used: Sequence[Spot], now: float, level: float) -> dict[str, Any]:
+    mechanism, every = used[0].definition.mechanism, used[0].definition.metric.report_every
+    estimates = [mechanism.estimate(spot.summary(now)) for spot in used]
+    one = estimates[0]
+    if len(estimates) == 1:
+        value, se, (low, high), method = one.value, one.se, one.interval(level), one.method(level)
+    else:
+        zero, scale = one.kept_at_zero, one.kept_per_one
+        mean = combine(
+            [(float(estimate.value) - zero) / scale for estimate in estimates],
+            [estimate.n for estimate in estimates],
+            [spot.window % every for spot in used],
+            flip=(1 - scale / one.per_one) / 2,
+            level=level,
+        )
+        value, low, high = (np.asarray(zero + scale * end) for end in (mean.value, mean.low, mean.high))
+        se, method = np.asarray(scale * mean.se), "clopper_pearson" if mean.few else "wilson"
+    return {
+        "value": float(value),
+        "se": float(se),
+        "ci_low": float(low),
+        "ci_high": float(high),
+        "method": method,
+        "tidied": float(np.clip(value, *mechanism.bounds)),
+    }
 
 
 def difference(a: Period, b: Period) -> Difference:
     """What `a` is above `b`: two periods, or two segments, of one metric.
 
+    Its standard error is at most √(se_a² + se_b²) where what the two share is never negatively correlated. For
+    permanent answers that is proved (spec/estimates.md). It must also hold for the values: where those who were high
+    in `a` are low in `b`, the interval holds for the devices that reported, but not for the crowd they come from.
+
     Raises:
-        ParameterError: They are of different metrics, encodings, categories or levels.
+        ParameterError: They are of different metrics, encodings, categories or levels, or one has no value.
     """
     for field in ("metric", "hash", "category", "level"):
-        _alike(f"periods.{field}", [getattr(a, field), getattr(b, field)])
-    value, se = a.value - b.value, math.hypot(a.se, b.se)
-    reach = _quantile(a.level) * se
-    return Difference(a.metric, a.hash, a.category, value, se, value - reach, value + reach, a.level)
+        if getattr(a, field) != getattr(b, field):
+            raise ParameterError(f"periods.{field}", getattr(b, field), f"{getattr(a, field)!r}, as in the first")
+    value_a, value_b = _figure(a, a.value), _figure(b, b.value)
+    low, high = apart(
+        (_figure(a, a.ci_low), value_a, _figure(a, a.ci_high)), (_figure(b, b.ci_low), value_b, _figure(b, b.ci_high))
+    )
+    return Difference(
+        metric=a.metric,
+        hash=a.hash,
+        category=a.category,
+        value=value_a - value_b,
+        se=math.hypot(_figure(a, a.se), _figure(b, b.se)),
+        ci_low=float(low),
+        ci_high=float(high),
+        level=a.level,
+    )
 
 
-def _alike(name: str, values: Sequence[object]) -> None:
-    for value in values:
-        if value != values[0]:
-            raise ParameterError(name, value, f"{values[0]!r}, as in the first")
-
-
-def _quantile(level: float) -> float:
-    return NormalDist().inv_cdf(0.5 + level / 2)
-
-
-def _spread(row: Row, se: float) -> float:
-    """The row's standard error; where all reports are alike it would be 0, and what its interval implies stands in."""
-    if se > 0 or row.ci_low is None or row.ci_high is None:
-        return se
-    return (row.ci_high - row.ci_low) / 2 / _quantile(row.level)
+def _figure(of: Period, figure: float | None) -> float:
+    if figure is None:
+        raise ParameterError(
+            "periods", f"{of.window_start} to {of.window_end}, {of.state}", "periods that have a value"
+        )
+    return figure

@@ -1,16 +1,16 @@
 """One row per metric, window and segment: the estimate with its interval, and how far it can be trusted yet."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 import numpy as np
 
 from hubbub.errors import ParameterError
+from hubbub.estimates.spots import Spot, spots
 from hubbub.lock import shown
 from hubbub.mechanisms import Estimate
-from hubbub.store import Cell, Store, WindowKey
-from hubbub.store.catalogue import Catalogue, Definition
+from hubbub.store import Store
+from hubbub.store.catalogue import Definition
 from hubbub.summary import Summary
 from hubbub.windows import iso
 
@@ -59,7 +59,16 @@ class Row(msgspec.Struct, frozen=True):
     manipulation_per_percent: float
 
 
-def rows(store: Store, *, now: float, metric: str | None = None, level: float = 0.95) -> list[Row]:
+def rows(
+    store: Store,
+    *,
+    now: float,
+    metric: str | None = None,
+    start: float | None = None,
+    end: float | None = None,
+    segment: str | None = None,
+    level: float = 0.95,
+) -> list[Row]:
     """Estimates for every window from a metric's first reported one on, as they stand at `now`.
 
     Windows that have ended and brought no reports have rows too; so has each declared segment of every window.
@@ -68,47 +77,39 @@ def rows(store: Store, *, now: float, metric: str | None = None, level: float = 
         store: Where the summaries are.
         now: Unix seconds; decides what is open, provisional or final.
         metric: Only this one.
+        start: Only windows that lie wholly in [start, end), in unix seconds.
+        end: See `start`.
+        segment: Only this one.
         level: Chance with which an interval is to hold the truth.
 
     Raises:
-        ParameterError: A metric that the store does not know, or a level outside (0, 1).
+        ParameterError: A metric that the store does not know, a segment that the metric does not have, a start after
+            the end, or a level outside (0, 1).
         StoreError: The store cannot be read.
     """
-    if not 0 < level < 1:
-        raise ParameterError("level", level, "a number in (0, 1)")
-    series: dict[tuple[str, str], dict[int, dict[str, Cell]]] = {}
-    for cell in store.cells(metric):
-        windows = series.setdefault((cell.key.metric, cell.key.hash), {})
-        windows.setdefault(cell.key.window, {})[cell.segment] = cell
-    catalogue = Catalogue(store.locks())  # after the cells, so that it knows them all
-    if metric is not None and metric not in catalogue:
-        raise ParameterError("metric", metric, "one of " + ", ".join(catalogue.names()))
-    found = [row for key, windows in series.items() for row in _series(catalogue, key, windows, now, level)]
+    check_level(level)
+    fixed: dict[Definition, dict[str, Any]] = {}
+    found = []
+    for spot in spots(store, now=now, metric=metric, start=start, end=end, segment=segment):
+        if spot.definition not in fixed:
+            fixed[spot.definition] = constants(spot.definition, level)
+        judged = _judged(spot, now, level)
+        found.append(Row(segment=spot.segment, **_times(spot), **judged, **fixed[spot.definition]))
     return sorted(found, key=lambda row: (row.metric, row.window_start, row.version, row.hash, row.segment))
 
 
-def _series(
-    catalogue: Catalogue, key: tuple[str, str], windows: dict[int, dict[str, Cell]], now: float, level: float
-) -> Iterator[Row]:
-    first = min(windows)
-    start = catalogue.find(WindowKey(*key, first))
-    assert start is not None  # a store writes no window that it could not find
-    ended = range(first, start.windows.index(now))
-    fixed: dict[Definition, dict[str, Any]] = {}
-    for window in sorted(windows.keys() | set(ended)):
-        definition = catalogue.find(WindowKey(*key, window))
-        if definition is None:
-            continue
-        if definition not in fixed:
-            fixed[definition] = _fixed(definition, level)
-        cells = windows.get(window, {})
-        for segment in sorted(definition.segments | cells.keys()):
-            judged = _judged(definition, window, cells.get(segment), now, level)
-            yield Row(segment=segment, **_times(definition, window), **judged, **fixed[definition])
+def check_level(level: float) -> None:
+    """Refuse what is no chance.
+
+    Raises:
+        ParameterError: Not in (0, 1).
+    """
+    if not 0 < level < 1:
+        raise ParameterError("level", level, "a number in (0, 1)")
 
 
-def _fixed(definition: Definition, level: float) -> dict[str, Any]:
-    """What is the same in every row of a definition."""
+def constants(definition: Definition, level: float) -> dict[str, Any]:
+    """What is the same in all answers of a definition."""
     metric, mechanism = definition.metric, definition.mechanism
     one = mechanism.estimate(Summary(1, np.zeros(mechanism.counts_shape, np.int64)))
     return {
@@ -123,23 +124,21 @@ def _fixed(definition: Definition, level: float) -> dict[str, Any]:
     }
 
 
-def _times(definition: Definition, window: int) -> dict[str, Any]:
-    cut = definition.windows
-    return {"window_start": iso(cut.start(window)), "window_end": iso(cut.end(window))}
+def _times(spot: Spot) -> dict[str, Any]:
+    return {"window_start": iso(spot.definition.windows.start(spot.window)), "window_end": iso(spot.end)}
 
 
-def _judged(definition: Definition, window: int, cell: Cell | None, now: float, level: float) -> dict[str, Any]:
+def _judged(spot: Spot, now: float, level: float) -> dict[str, Any]:
     """State and figures of one window and segment."""
-    end, least = definition.windows.end(window), definition.metric.min_reports
-    final = now >= end + definition.metric.grace
-    summary = definition.summarise(()) if cell is None else cell.summary if final else cell.shown
+    least, final = spot.definition.metric.min_reports, spot.closed(now)
+    summary = spot.summary(now)
     counts = {"n": summary.n, "n_effective": summary.n}  # one window: a report is a device
-    if now < end or (not final and summary.n < least):
+    if now < spot.end or (not final and summary.n < least):
         return {"state": "open", **counts, **_WITHHELD}
     if summary.n < least:
         return {"state": "suppressed" if summary.n else "empty", **counts, **_WITHHELD}
-    bounds = definition.mechanism.bounds
-    figures = _figures(definition.mechanism.estimate(summary), bounds, level)
+    bounds = spot.definition.mechanism.bounds
+    figures = _figures(spot.definition.mechanism.estimate(summary), bounds, level)
     state = "final" if final else "provisional"
     if figures["ci_high"] - figures["ci_low"] > bounds[1] - bounds[0]:
         state = "too_uncertain"

@@ -49,6 +49,8 @@ class Estimate:
         ones: What the mechanism counted, for intervals: value = at_zero + (ones / n) * per_one.
         at_zero: Value at no ones.
         per_one: Value at only ones, less `at_zero`; what the estimate moves if every report turned.
+        kept_at_zero: Value at no ones among the permanent answers behind the reports, for several windows together.
+        kept_per_one: Value at only ones among them, less `kept_at_zero`.
     """
 
     value: Reals
@@ -58,6 +60,8 @@ class Estimate:
     ones: Ints
     at_zero: float
     per_one: float
+    kept_at_zero: float
+    kept_per_one: float
 
     def interval(self, level: float = 0.95) -> tuple[Reals, Reals]:
         """Lower and upper ends, in the metric's unit, that hold the truth with chance `level`; never clipped."""

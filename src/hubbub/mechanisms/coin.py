@@ -93,10 +93,12 @@ class Coin:
         per_one = line.span / (line.p - line.q)
         value = np.asarray(line.lower + (rate - line.q) * per_one)
         se = np.asarray(per_one * np.sqrt(rate * (1 - rate) / summary.n))
-        kept = np.clip(line.a + (value - line.lower) / line.span * (1 - 2 * line.a), 0, 1)
-        shared = np.asarray(line.span * np.sqrt(kept * (1 - kept) / summary.n) / (1 - 2 * line.a))
+        kept_per_one = line.span / (1 - 2 * line.a)
+        kept_at_zero = line.lower - line.a * kept_per_one
+        kept = np.clip((value - kept_at_zero) / kept_per_one, 0, 1)
+        shared = np.asarray(kept_per_one * np.sqrt(kept * (1 - kept) / summary.n))
         at_zero = line.lower - line.q * per_one
-        return Estimate(value, se, shared, summary.n, summary.counts, at_zero, per_one)
+        return Estimate(value, se, shared, summary.n, summary.counts, at_zero, per_one, kept_at_zero, kept_per_one)
 
     def variance(self, truth: ArrayLike, n: int) -> Reals:
         """Exact variance of the estimate from n independent devices whose mean is `truth`, in the unit squared.

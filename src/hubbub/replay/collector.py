@@ -19,7 +19,7 @@ class Collector:
 
     def __init__(self, lock: Path, store: Path, clock: Path) -> None:
         self._command = [sys.executable, "-m", "hubbub", "serve", "--lock", str(lock), "--store", str(store)]
-        self._command += ["--clock", str(clock), "--with-parent"]
+        self._command += ["--clock", str(clock), "--read-port", "0", "--with-parent"]
         self._process: subprocess.Popen[str] | None = None
         self._port = 0
         self.restarts = 0

@@ -1,6 +1,7 @@
 """Replay a table of real values through real devices, HTTP and a collector, and lay truth beside estimate."""
 
 import json
+import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -133,14 +134,23 @@ def replay(
 def _run(
     table: Table, metric: Metric, lock: Lock, collector: Collector, clock: FileClock, progress: Progress
 ) -> tuple[Trace, ...]:
+    def device_with(transport: Transport) -> Client:
+        return Client(
+            lock,
+            collector.endpoint,
+            policy="research",
+            state=MemoryState(),
+            clock=clock,
+            transport=transport,
+            background=False,
+        )
+
+    os.environ.pop("DO_NOT_TRACK", None)  # these devices are nobody's
     transport = HttpTransport(collector.endpoint)
-    clients = {
-        device: Client(lock, collector.endpoint, state=MemoryState(), clock=clock, transport=transport)
-        for device in table.devices
-    }
+    clients = {device: device_with(transport) for device in table.devices}
     shown = _most_seen(table)
     recorder = Recorder(transport)
-    clients[shown] = Client(lock, collector.endpoint, state=MemoryState(), clock=clock, transport=recorder)
+    clients[shown] = device_with(recorder)
     answers: list[tuple[int, float, Answer]] = []
     for window, values in table.windows.items():
         clock.set(_middle(metric, window))

@@ -5,16 +5,41 @@ write is one transaction: it is there for good and completely when it returns, o
 order reports came, from where, or when.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Literal, NamedTuple, Protocol, Self
+from typing import Any, Literal, NamedTuple, Protocol, Self
 
 from hubbub.errors import HubbubError
 from hubbub.lock import Lock, Metric
 from hubbub.summary import Summary
 
 Outcome = Literal["accepted", "duplicate", "conflict"]
+REPORTS_TOTAL = "hubbub_reports_total"  # counter of reports by what became of them
+PROBLEMS_TOTAL = "hubbub_problems_total"  # counter of requests that were refused as a whole, by reason
+ESTIMATE_COLUMNS = (
+    "metric",
+    "version",
+    "hash",
+    "window_start",
+    "window_end",
+    "segment",
+    "category",
+    "state",
+    "n",
+    "n_effective",
+    "value",
+    "se",
+    "se_shared",
+    "ci_low",
+    "ci_high",
+    "level",
+    "method",
+    "tidied",
+    "epsilon",
+    "permanent_epsilon",
+    "manipulation_per_percent",
+)  # those of an estimate row, in its order
 
 
 class StoreError(HubbubError):
@@ -63,6 +88,11 @@ class Cell:
 class Store(Protocol):
     """A place for reports and their summaries. Calls from several threads follow one another."""
 
+    @property
+    def dev(self) -> bool:
+        """Whether it was made by `serve --dev`: its time is not that of the world."""
+        ...
+
     def accept(self, lock: Lock) -> None:
         """Keep the lock's metrics for good, beside every one accepted before; reports of them can then be written.
 
@@ -76,7 +106,12 @@ class Store(Protocol):
         """Every metric ever accepted, in that order."""
         ...
 
-    def write(self, reports: Sequence[Report], tally: Mapping[str, int] | None = None) -> list[Outcome]:
+    def write(
+        self,
+        reports: Sequence[Report],
+        tally: Mapping[str, int] | None = None,
+        problems: Mapping[str, int] | None = None,
+    ) -> list[Outcome]:
         """Store reports and count them, all in one transaction that is durable on return.
 
         A report whose id is there already with the same segment and payload is a `duplicate`, with others a `conflict`;
@@ -84,7 +119,8 @@ class Store(Protocol):
 
         Args:
             reports: In the order they came; each of a metric that was accepted and a window of its life.
-            tally: How often each other thing happened, added to the counters.
+            tally: How many reports met each other end, added to their counters.
+            problems: How many requests were refused as a whole for each reason, added to theirs.
 
         Raises:
             ParameterError: A report of a metric or window that no accepted lock knows; nothing is kept.
@@ -92,20 +128,49 @@ class Store(Protocol):
         """
         ...
 
-    def windows(self) -> list[WindowKey]:
-        """Every window with reports, sorted."""
+    def windows(self, metric: str | None = None) -> list[WindowKey]:
+        """Every window with reports, of one metric or all, sorted."""
         ...
 
     def reports(self, key: WindowKey) -> list[Report]:
         """The window's reports, sorted by id."""
         ...
 
-    def cells(self, metric: str | None = None) -> list[Cell]:
-        """The summaries of one metric or all, sorted by window and segment."""
+    def cells(
+        self,
+        metric: str | None = None,
+        *,
+        hash: str | None = None,
+        windows: range | None = None,
+        segment: str | None = None,
+    ) -> list[Cell]:
+        """The summaries of one metric or all, sorted by metric, hash, window and segment.
+
+        Args:
+            metric: Only this one.
+            hash: Only this encoding hash, as it travels.
+            windows: Only these, first to last.
+            segment: Only this one.
+        """
         ...
 
-    def counters(self) -> dict[str, int]:
-        """How often each outcome came about since the store was made."""
+    def counters(self, name: str = REPORTS_TOTAL) -> dict[str, int]:
+        """How often each code came about since the store was made: of reports, or under another name."""
+        ...
+
+    def publish(self, rows: Iterable[Sequence[object]]) -> int:
+        """Put estimates, in the order of `ESTIMATE_COLUMNS`, into the table `estimates`, and say how many are news.
+
+        A row takes the place of the one with the same metric, hash, window_start, segment and category. The table is
+        for whoever reads the store with SQL; nothing here is computed from it.
+
+        Raises:
+            StoreError: The store cannot be written; some of the rows may be kept.
+        """
+        ...
+
+    def published(self, metric: str | None = None) -> list[tuple[Any, ...]]:
+        """The rows of the table `estimates`, sorted by metric, hash, window_start, segment and category."""
         ...
 
     def close(self) -> None:

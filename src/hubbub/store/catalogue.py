@@ -137,3 +137,10 @@ class Catalogue:
             if key.window in definition.life:
                 return definition
         return None
+
+    def holding(self, key: WindowKey) -> list[Definition]:
+        """Every definition of this encoding whose life has this window, the one that counts first.
+
+        The hash leaves dimensions out: releases that differ in them report side by side, each with its own segments.
+        """
+        return [found for found in self._definitions.get(key[:2], ()) if key.window in found.life]

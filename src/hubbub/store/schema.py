@@ -8,6 +8,8 @@ from hubbub.store.base import StoreError
 
 APPLICATION_ID = int.from_bytes(b"hubb", "big")
 BUSY_SECONDS = 5.0  # how long a write waits for another one's transaction
+_MARKED = 2  # schema from which on a store has marks
+_DEV = "dev"  # mark of a store whose time is not that of the world
 _WAL_BYTES = 64 << 20  # what the write-ahead log may keep on disk after a checkpoint
 
 # Step i brings a store of schema i to i + 1; SQLite's `user_version` is the schema. Append only: stores have run them.
@@ -30,14 +32,36 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             id INTEGER PRIMARY KEY, collection TEXT NOT NULL, metric TEXT NOT NULL, version INTEGER NOT NULL,
             hash TEXT NOT NULL, entry TEXT NOT NULL UNIQUE)""",
     ),
+    (
+        "CREATE TABLE marks (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+        """CREATE TABLE estimates (
+            metric TEXT NOT NULL, version INTEGER NOT NULL, hash TEXT NOT NULL, window_start TEXT NOT NULL,
+            window_end TEXT NOT NULL, segment TEXT NOT NULL, category TEXT, state TEXT NOT NULL, n INTEGER NOT NULL,
+            n_effective INTEGER NOT NULL, value REAL, se REAL, se_shared REAL, ci_low REAL, ci_high REAL,
+            level REAL NOT NULL, method TEXT, tidied REAL, epsilon REAL, permanent_epsilon REAL,
+            manipulation_per_percent REAL)""",
+        """CREATE UNIQUE INDEX estimates_key ON estimates
+            (metric, hash, window_start, segment, ifnull(category, ''))""",
+    ),
 )
 
 
-def connect(path: str | os.PathLike[str], *, read_only: bool = False) -> sqlite3.Connection:
+def connect(
+    path: str | os.PathLike[str], *, read_only: bool = False, dev: bool | None = None
+) -> tuple[sqlite3.Connection, bool]:
     """A connection to the store at `path`, which is made if it is not there, or brought up to this release's schema.
 
+    Args:
+        path: The file.
+        read_only: Change nothing, not even the schema.
+        dev: What the store must be, and a new one becomes; None takes both and makes a real one.
+
+    Returns:
+        The connection, and whether the store is one of `serve --dev`.
+
     Raises:
-        StoreError: Not a store, of a newer schema, missing (read only), or not to be written (otherwise).
+        StoreError: Not a store, of a newer schema, of the other mode, missing (read only), or not to be written
+            (otherwise).
     """
     uri = f"{Path(path).absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
     connection = None
@@ -47,7 +71,8 @@ def connect(path: str | os.PathLike[str], *, read_only: bool = False) -> sqlite3
         if fresh and read_only:
             raise StoreError(f"{path}: not a hubbub store, the file is empty")
         if not read_only:
-            _prepare(connection, path)
+            _prepare(connection, path, fresh=fresh, dev=dev)
+        mode = _mode(connection, path, dev)
     except sqlite3.Error as error:
         doing = "read" if read_only else "opened for writing"
         foreign = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB
@@ -59,7 +84,7 @@ def connect(path: str | os.PathLike[str], *, read_only: bool = False) -> sqlite3
         if connection is not None:
             connection.close()
         raise
-    return connection
+    return connection, mode
 
 
 def _examine(connection: sqlite3.Connection, path: str | os.PathLike[str]) -> bool:
@@ -79,16 +104,31 @@ def _examine(connection: sqlite3.Connection, path: str | os.PathLike[str]) -> bo
     return False
 
 
-def _prepare(connection: sqlite3.Connection, path: str | os.PathLike[str]) -> None:
+def _mode(connection: sqlite3.Connection, path: str | os.PathLike[str], dev: bool | None) -> bool:
+    """Whether the store is one of `serve --dev`, which must be what was asked for."""
+    marked = _scalar(connection, "PRAGMA user_version") >= _MARKED
+    found = marked and _scalar(connection, f"SELECT count(*) FROM marks WHERE name = '{_DEV}'") > 0
+    if dev is not None and dev != found:
+        kinds = "a store of `hubbub serve --dev`", "a store of real reports"
+        raise StoreError(f"{path}: {kinds[dev]}, and the two never mix; name another file")
+    return found
+
+
+def _prepare(connection: sqlite3.Connection, path: str | os.PathLike[str], *, fresh: bool, dev: bool | None) -> None:
     """Make the file durable and current; two processes that open a new one at once take turns."""
+    if not fresh:
+        _mode(connection, path, dev)  # a store of the other mode is left alone
     for pragma in ("journal_mode = WAL", "synchronous = FULL", "fullfsync = ON", f"journal_size_limit = {_WAL_BYTES}"):
         connection.execute(f"PRAGMA {pragma}")
     if (mode := _text(connection, "PRAGMA journal_mode")) != "wal":
         raise StoreError(f"{path}: the file system keeps no write-ahead log (journal_mode {mode})")
     connection.execute("BEGIN IMMEDIATE")
-    for step in MIGRATIONS[_scalar(connection, "PRAGMA user_version") :]:
+    before = _scalar(connection, "PRAGMA user_version")
+    for step in MIGRATIONS[before:]:
         for statement in step:
             connection.execute(statement)
+    if dev and not before:
+        connection.execute("INSERT INTO marks (name, value) VALUES (?, '1')", (_DEV,))
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
     connection.execute("COMMIT")

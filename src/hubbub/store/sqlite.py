@@ -14,7 +14,17 @@ import msgspec
 
 from hubbub.errors import ParameterError
 from hubbub.lock import Lock, dump, parse
-from hubbub.store.base import Cell, Entry, Outcome, Report, StoreError, WindowKey
+from hubbub.store.base import (
+    ESTIMATE_COLUMNS,
+    PROBLEMS_TOTAL,
+    REPORTS_TOTAL,
+    Cell,
+    Entry,
+    Outcome,
+    Report,
+    StoreError,
+    WindowKey,
+)
 from hubbub.store.catalogue import Catalogue, Definition
 from hubbub.store.schema import connect
 from hubbub.summary import Summary
@@ -29,20 +39,27 @@ _SET_CELL = """INSERT INTO cells (window_id, segment, n, counts, shown_n, shown_
     ON CONFLICT (window_id, segment) DO UPDATE SET n = excluded.n, counts = excluded.counts,
     shown_n = excluded.shown_n, shown_counts = excluded.shown_counts"""
 _CELLS = """SELECT w.metric, w.hash, w.window, c.segment, c.n, c.counts, c.shown_n, c.shown_counts
-    FROM windows AS w JOIN cells AS c ON c.window_id = w.id WHERE ?1 IS NULL OR w.metric = ?1
-    ORDER BY w.metric, w.hash, w.window, c.segment"""
+    FROM windows AS w JOIN cells AS c ON c.window_id = w.id"""
+_CELLS_ORDER = " ORDER BY w.metric, w.hash, w.window, c.segment"
 _COUNT = """INSERT INTO counters (name, labels, value) VALUES (?, ?, ?)
     ON CONFLICT (name, labels) DO UPDATE SET value = value + excluded.value"""
-_REPORTS_TOTAL = "hubbub_reports_total"
+_LISTED = ", ".join(ESTIMATE_COLUMNS)
+_PUBLISH = f"""INSERT INTO estimates ({_LISTED}) VALUES ({", ".join("?" * len(ESTIMATE_COLUMNS))})
+    ON CONFLICT (metric, hash, window_start, segment, ifnull(category, '')) DO UPDATE
+    SET ({_LISTED}) = ({", ".join(f"excluded.{column}" for column in ESTIMATE_COLUMNS)})
+    WHERE ({_LISTED}) IS NOT ({", ".join(f"excluded.{column}" for column in ESTIMATE_COLUMNS)})"""
+_PUBLISHED = f"SELECT {_LISTED} FROM estimates WHERE ?1 IS NULL OR metric = ?1"
+_PUBLISHED_ORDER = " ORDER BY metric, hash, window_start, segment, ifnull(category, '')"
+_AT_ONCE = 200  # estimates in one transaction, so that a writer of reports never waits for long
 
 
 class SqliteStore:
     """The store in the file at `path`; `hubbub.store.open_store` is the way in."""
 
-    def __init__(self, path: str | os.PathLike[str], *, read_only: bool = False) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, read_only: bool = False, dev: bool | None = None) -> None:
         self._path = path
         self._turn = threading.RLock()
-        self._connection = connect(path, read_only=read_only)
+        self._connection, self.dev = connect(path, read_only=read_only, dev=dev)
         try:
             self._catalogue = Catalogue(self.locks())
         except BaseException:
@@ -79,7 +96,12 @@ class SqliteStore:
         """Every metric ever accepted, in that order."""
         return [_entry(text) for (text,) in self._read("SELECT entry FROM locks ORDER BY id")]
 
-    def write(self, reports: Sequence[Report], tally: Mapping[str, int] | None = None) -> list[Outcome]:
+    def write(
+        self,
+        reports: Sequence[Report],
+        tally: Mapping[str, int] | None = None,
+        problems: Mapping[str, int] | None = None,
+    ) -> list[Outcome]:
         """Store reports and count them in one durable transaction."""
         groups: dict[WindowKey, list[int]] = {}
         for position, report in enumerate(reports):
@@ -90,14 +112,16 @@ class SqliteStore:
                 found = self._write_window(key, [reports[position] for position in positions])
                 for position, outcome in zip(positions, found, strict=True):
                     outcomes[position] = outcome
-            for code, times in (Counter(outcomes) + Counter(tally or {})).items():
-                self._connection.execute(_COUNT, (_REPORTS_TOTAL, f'code="{code}"', times))
+            for name, counts in ((REPORTS_TOTAL, Counter(outcomes) + Counter(tally)), (PROBLEMS_TOTAL, problems or {})):
+                for code, times in counts.items():
+                    self._connection.execute(_COUNT, (name, f'code="{code}"', times))
         return outcomes
 
-    def windows(self) -> list[WindowKey]:
-        """Every window with reports, sorted."""
-        query = "SELECT metric, hash, window FROM windows ORDER BY metric, hash, window"
-        return [WindowKey(*row) for row in self._read(query)]
+    def windows(self, metric: str | None = None) -> list[WindowKey]:
+        """Every window with reports, of one metric or all, sorted."""
+        where, values = ("", ()) if metric is None else ("WHERE metric = ?", (metric,))
+        query = f"SELECT metric, hash, window FROM windows {where} ORDER BY metric, hash, window"
+        return [WindowKey(*row) for row in self._read(query, values)]
 
     def reports(self, key: WindowKey) -> list[Report]:
         """The window's reports, sorted by id."""
@@ -105,22 +129,47 @@ class SqliteStore:
             (SELECT id FROM windows WHERE metric = ? AND hash = ? AND window = ?) ORDER BY id"""
         return [Report(key, *row) for row in self._read(query, key)]
 
-    def cells(self, metric: str | None = None) -> list[Cell]:
-        """The summaries of one metric or all, sorted by window and segment."""
+    def cells(
+        self,
+        metric: str | None = None,
+        *,
+        hash: str | None = None,
+        windows: range | None = None,
+        segment: str | None = None,
+    ) -> list[Cell]:
+        """The summaries of one metric or all, sorted by metric, hash, window and segment."""
+        wanted: dict[str, str | int | None] = {"w.metric = ?": metric, "w.hash = ?": hash, "c.segment = ?": segment}
+        if windows is not None:
+            wanted |= {"w.window >= ?": windows.start, "w.window < ?": windows.stop}
+        given = {condition: value for condition, value in wanted.items() if value is not None}
+        query = _CELLS + (" WHERE " + " AND ".join(given) if given else "") + _CELLS_ORDER
+        rows = self._read(query, list(given.values()))
+        catalogue = Catalogue(self.locks())  # after the cells: whatever they belong to was accepted by then
         cells = []
-        rows = self._read(_CELLS, (metric,))  # before the locks: whatever these cells belong to was accepted by then
-        catalogue = Catalogue(self.locks())
-        for name, hash_, window, segment, n, counts, shown_n, shown_counts in rows:
+        for name, hash_, window, where, n, counts, shown_n, shown_counts in rows:
             key = WindowKey(name, hash_, window)
             shape = _definition(catalogue, key).mechanism.counts_shape
             summary, shown = Summary.from_bytes(n, counts, shape), Summary.from_bytes(shown_n, shown_counts, shape)
-            cells.append(Cell(key, segment, summary, shown))
+            cells.append(Cell(key, where, summary, shown))
         return cells
 
-    def counters(self) -> dict[str, int]:
-        """How often each outcome came about since the store was made."""
-        rows = self._read("SELECT labels, value FROM counters WHERE name = ? ORDER BY labels", (_REPORTS_TOTAL,))
+    def counters(self, name: str = REPORTS_TOTAL) -> dict[str, int]:
+        """How often each code came about since the store was made."""
+        rows = self._read("SELECT labels, value FROM counters WHERE name = ? ORDER BY labels", (name,))
         return {labels.removeprefix('code="').removesuffix('"'): value for labels, value in rows}
+
+    def publish(self, rows: Iterable[Sequence[object]]) -> int:
+        """Put estimates into their table, few at a time, and say how many are news."""
+        changed, waiting = 0, list(rows)
+        for start in range(0, len(waiting), _AT_ONCE):
+            with self._transaction():
+                for row in waiting[start : start + _AT_ONCE]:
+                    changed += self._connection.execute(_PUBLISH, row).rowcount
+        return changed
+
+    def published(self, metric: str | None = None) -> list[tuple[Any, ...]]:
+        """The rows of the table of estimates, sorted."""
+        return self._read(_PUBLISHED + _PUBLISHED_ORDER, (metric,))
 
     def _write_window(self, key: WindowKey, reports: list[Report]) -> list[Outcome]:
         definition = _definition(self._catalogue, key)

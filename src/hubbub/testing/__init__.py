@@ -9,6 +9,17 @@ Example:
 
 from hubbub.testing.mechanisms import Case, cases, check_mechanism, mechanism_checks
 from hubbub.testing.paths import exact_law
+from hubbub.testing.stores import STORE_CHECKS, check_store
 from hubbub.testing.words import GeneratorWords, ReplayWords
 
-__all__ = ["Case", "GeneratorWords", "ReplayWords", "cases", "check_mechanism", "exact_law", "mechanism_checks"]
+__all__ = [
+    "STORE_CHECKS",
+    "Case",
+    "GeneratorWords",
+    "ReplayWords",
+    "cases",
+    "check_mechanism",
+    "check_store",
+    "exact_law",
+    "mechanism_checks",
+]

@@ -1,0 +1,101 @@
+"""Answers as pandas tables."""
+
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self, get_args
+
+import msgspec
+import pandas as pd
+
+from hubbub.answers.sources import Source, span
+from hubbub.estimates import Costs, Difference, Instant, Known, Period, Row, difference
+
+_TIMES = ("window_start", "window_end")
+_TYPES: Mapping[Any, Any] = {str: "string", int: "int64", float: "float64"}  # by what a field holds beside None
+
+
+class Answers:
+    """What `hubbub.open` gives: estimates of a store or a listener. Usable in `with`.
+
+    Windows are asked for by [start, end): those that lie wholly within. Both take dates, which stand for their
+    midnight in UTC, datetimes and ISO text.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def metrics(self) -> pd.DataFrame:
+        """Every version of every metric, by name, newest first; prices as `price_report` and so on, in nats."""
+        entries = []
+        for known in self._source.metrics():
+            entry = msgspec.to_builtins(known)
+            entries.append(entry | {f"price_{name}": price for name, price in entry.pop("prices").items()})
+        plain = [name for name in Known.__struct_fields__ if name != "prices"]
+        return pd.DataFrame(entries, columns=[*plain, *(f"price_{name}" for name in Costs.__struct_fields__)])
+
+    def estimates(
+        self,
+        metric: str | None = None,
+        *,
+        start: Instant | None = None,
+        end: Instant | None = None,
+        segment: str | None = None,
+        level: float = 0.95,
+    ) -> pd.DataFrame:
+        """One row per metric, window and segment; docs/reference/estimates.md says what the columns hold.
+
+        Args:
+            metric: Only this one.
+            start: Only windows that begin at or after this.
+            end: Only windows that have ended by this.
+            segment: Only this one.
+            level: Chance with which an interval is to hold the truth.
+
+        Raises:
+            ParameterError: An argument that does not fit.
+            StoreError: The store cannot be read.
+            AnswersError: The listener does not answer.
+        """
+        return frame_of(self._source.rows(metric, span(start, end), segment, level))
+
+    def mean(
+        self,
+        metric: str,
+        *,
+        start: Instant | None = None,
+        end: Instant | None = None,
+        segment: str | None = None,
+        version: int | None = None,
+        level: float = 0.95,
+    ) -> Period:
+        """The mean over several windows, with an interval that allows for what they share; see `estimates.period`."""
+        return self._source.period(metric, span(start, end), segment, version, level)
+
+    def difference(self, a: Period, b: Period) -> Difference:
+        """What one mean is above another; see `estimates.difference` for when its interval holds."""
+        return difference(a, b)
+
+    def close(self) -> None:
+        """Let go of file or connection."""
+        self._source.close()
+
+
+def frame_of(rows: Sequence[Row]) -> pd.DataFrame:
+    """Rows as a table: times as UTC datetimes, nulls as missing values, the same types whatever the rows hold."""
+    columns = {}
+    for field in msgspec.structs.fields(Row):
+        values = [getattr(row, field.name) for row in rows]
+        if field.name in _TIMES:
+            columns[field.name] = pd.Series(pd.to_datetime(values, utc=True)).astype("datetime64[us, UTC]")
+        else:
+            (held,) = {*get_args(field.type), field.type} & _TYPES.keys()
+            columns[field.name] = pd.Series(values, dtype=_TYPES[held])
+    return pd.DataFrame(columns)

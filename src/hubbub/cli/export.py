@@ -1,0 +1,84 @@
+"""`hubbub export`: estimates as a file for other programs."""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hubbub.cli.estimate import CLOCK, SOURCE
+from hubbub.cli.output import log
+from hubbub.errors import ParameterError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TIME = "%Y-%m-%dT%H:%M:%SZ"
+
+
+def export(
+    source: Annotated[str, typer.Argument(metavar="STORE|URL", help=SOURCE)],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="FILE.csv, FILE.parquet, or - for CSV on stdout.")],
+    metric: Annotated[str | None, typer.Option(help="One metric; all by default.")] = None,
+    start: Annotated[str | None, typer.Option(help="Only windows that begin at or after this date or time.")] = None,
+    end: Annotated[str | None, typer.Option(help="Only windows that have ended by this date or time.")] = None,
+    segment: Annotated[str | None, typer.Option(help="One segment; all by default.")] = None,
+    level: Annotated[float, typer.Option(help="Chance with which an interval is to hold the truth.")] = 0.95,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
+    clock: Annotated[Path | None, typer.Option(metavar="FILE", help=CLOCK)] = None,
+) -> None:
+    """Write estimates to a CSV or Parquet file: one row per metric, window and segment.
+
+    The file appears whole or not at all. docs/reference/estimates.md says what the columns hold, and how days are put
+    together: never by averaging standard errors.
+    """
+    from hubbub import answers
+    from hubbub.answers.frames import frame_of
+    from hubbub.clock import FileClock
+
+    path = _target(file, force)
+    with answers.source(source, clock=None if clock is None else FileClock(clock)) as found:
+        frame = frame_of(found.rows(metric, answers.span(start, end), segment, level))
+    if path is None:
+        frame.to_csv(sys.stdout, index=False, date_format=_TIME)
+        return
+    _write(frame, path)
+    log().print(f"Wrote {path}: {len(frame)} rows", soft_wrap=True)
+
+
+def _target(file: str, force: bool) -> Path | None:
+    """Where to write, before anything is read; None is stdout."""
+    if file == "-":
+        return None
+    path = Path(file)
+    if path.suffix not in (".csv", ".parquet"):
+        raise ParameterError("FILE", file, "a name that ends in .csv or .parquet, or -")
+    if not path.parent.is_dir():
+        raise ParameterError("FILE", file, "a file in a folder that exists")
+    if path.suffix == ".parquet":
+        import pyarrow  # noqa: F401  # what is missing is said before anything is read
+    if not force and os.path.lexists(path):
+        raise ParameterError("FILE", file, "a new file, or --force given")
+    return path
+
+
+def _write(frame: "pd.DataFrame", path: Path) -> None:
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    draft = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            if path.suffix == ".csv":
+                frame.to_csv(file, index=False, date_format=_TIME)
+            else:
+                frame.to_parquet(file, index=False, engine="pyarrow")
+            file.flush()
+            os.fsync(file.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        draft.chmod(0o666 & ~umask)
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise

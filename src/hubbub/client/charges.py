@@ -1,0 +1,148 @@
+"""What an accepted definition costs an installation: the windows that were charged, and their prices in nats.
+
+A charge knows the integers of its encoder, so that it can be priced again when its metric ends early, long after the
+definition has left the lock. Specification: spec/ledger.md.
+"""
+
+import datetime
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
+
+from hubbub.encoders import registry
+from hubbub.encoders.base import Encoder, Prices, up
+from hubbub.errors import ParameterError
+from hubbub.lock import Metric
+from hubbub.windows import midnight, windows
+
+DAY = 86_400
+NOTHING = Prices(0.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """The windows of one definition, wholly inside [begins, ends) in unix seconds, that one secret may report."""
+
+    version: int
+    hash: str
+    under: str  # names the secret (`Ledger.under`): permanent answers of two secrets are not the same
+    encoder: str
+    integers: tuple[int, ...]
+    window: str
+    report_every: int
+    begins: int
+    ends: int
+    expires: int  # where the definition ends at the latest, whatever a lock with the same version says later
+    stated: Prices  # as they were at acceptance
+
+    @property
+    def windows(self) -> range:
+        """The windows charged."""
+        return windows(self.window).inside(self.begins, self.ends)
+
+    @property
+    def reports(self) -> int:
+        """Most reports among these windows."""
+        return self._turns(len(self.windows))
+
+    @property
+    def prices(self) -> Prices:
+        """What these windows give away."""
+        return self._price(self.reports)
+
+    @property
+    def life_by_year(self) -> Mapping[int, float]:
+        """Life prices of the windows that begin in each calendar year (UTC); their sum is not below `prices.life`."""
+        cut, charged = windows(self.window), self.windows
+        if not charged:
+            return {}
+        years = range(_year(cut.start(charged[0])), _year(cut.start(charged[-1])) + 1)
+        borders = [charged.start, *(_first_in(self.window, year) for year in years[1:]), charged.stop]
+        counts = (after - before for before, after in pairwise(borders))
+        return {year: self._price(self._turns(n)).life for year, n in zip(years, counts, strict=True) if n}
+
+    @property
+    def per_day(self) -> float:
+        """Report prices of all reports about one day."""
+        length = windows(self.window).length
+        return self._turns(max(1, DAY // length)) * self.prices.report
+
+    def allows(self, start: int, stop: int) -> bool:
+        """Whether a window is among those charged."""
+        return self.begins <= start and stop <= self.ends
+
+    def cut(self, at: int) -> "Charge":
+        """The charge once nothing that ends after `at` will be reported."""
+        return replace(self, ends=min(self.ends, max(self.begins, at)))
+
+    def steady(self, reports: int) -> float:
+        """Steady price of this many reports of a value that never changes."""
+        return self._price(reports).steady
+
+    def _turns(self, count: int) -> int:
+        return -(-count // self.report_every)
+
+    def _price(self, reports: int) -> Prices:
+        return _price(self.encoder, self.integers, self.stated, reports)
+
+
+def charge(metric: Metric, under: str, begins: int, expires: int) -> Charge:
+    """The charge for all windows of a definition from `begins` until `expires`, in unix seconds."""
+    encoder = metric.encoder
+    unpriced = Charge(
+        metric.version,
+        metric.hash,
+        under,
+        encoder.name,
+        encoder.canonical(),
+        metric.window,
+        metric.report_every,
+        begins,
+        max(begins, expires),
+        expires,
+        NOTHING,
+    )
+    reports = unpriced.reports
+    return replace(unpriced, stated=_of(type(encoder), encoder.canonical(), reports) if reports else NOTHING)
+
+
+def whole(metric: Metric) -> Charge:
+    """The charge for a definition's whole life."""
+    return charge(metric, "", midnight(metric.starts), midnight(metric.expires))
+
+
+def steady(charges: Iterable[Charge]) -> float:
+    """Steady price of one metric name: what permanent answers show is paid once for each secret and encoding."""
+    groups: dict[tuple[str, str], tuple[Charge, int]] = {}
+    for one in charges:
+        key = one.under, one.hash
+        groups[key] = one, one.reports + (groups[key][1] if key in groups else 0)
+    return math.fsum(one.steady(reports) for one, reports in groups.values())
+
+
+def _price(name: str, integers: tuple[int, ...], stated: Prices, reports: int) -> Prices:
+    if reports == 0:
+        return NOTHING
+    try:
+        return _of(registry[name], integers, reports)
+    except (KeyError, ParameterError, TypeError):
+        # An encoder of another release: histories of n reports differ in n of them at most, each at the price of one.
+        return stated._replace(life=min(stated.life, up(reports * stated.change)))
+
+
+@lru_cache(maxsize=4096)
+def _of(kind: type[Encoder], integers: tuple[int, ...], reports: int) -> Prices:
+    return kind(*integers).prices(reports)
+
+
+def _year(second: int) -> int:
+    return (datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=second)).year
+
+
+@lru_cache(maxsize=256)
+def _first_in(window: str, year: int) -> int:
+    """The first window that begins in the year or after it."""
+    cut = windows(window)
+    return -((cut.origin - midnight(f"{year:04d}-01-01")) // cut.length)

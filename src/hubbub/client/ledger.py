@@ -1,0 +1,271 @@
+"""What one installation has given away, by metric name: it only grows, and it decides what may still be accepted.
+
+Everything here is arithmetic on values that do not change; states keep a ledger and move its seals. No decision looks
+at what was recorded. Specification: spec/ledger.md.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from hubbub.client.charges import NOTHING, Charge, charge, steady
+from hubbub.client.policy import Policy, nats
+from hubbub.encoders.base import Prices
+from hubbub.lock import Lock, Metric
+from hubbub.windows import iso, midnight
+
+YEAR = 365 * 86_400
+MAX_SECRETS = 3  # that may be born within a year; with one more, the installation stops reporting
+NEVER = -(2**62)  # the seal of a name under which nothing was ever accepted
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """One metric name: what was accepted under it, and up to where its windows are used up."""
+
+    sealed: int = NEVER  # unix seconds; no window that begins earlier is ever encoded again
+    sent: int = 0  # reports that got a terminal answer
+    active: bool = False  # whether the definition of the last charge is in force
+    refused: str = ""  # why the definition in the lock is not
+    charges: tuple[Charge, ...] = ()  # the last one is the one in force
+
+    @property
+    def current(self) -> Charge | None:
+        """The charge of the definition in force."""
+        return self.charges[-1] if self.active else None
+
+    @property
+    def versions(self) -> tuple[int, ...]:
+        """Versions ever accepted."""
+        return tuple(sorted({one.version for one in self.charges}))
+
+    @property
+    def charged(self) -> Prices:
+        """The name's prices: the dearest report and change, and the sums of what adds up."""
+        prices = [one.prices for one in self.charges] or [NOTHING]
+        return Prices(
+            max(p.report for p in prices),
+            steady(self.charges),
+            max(p.change for p in prices),
+            math.fsum(p.life for p in prices),
+        )
+
+    @property
+    def life_by_year(self) -> Mapping[int, float]:
+        """Life prices of the windows that begin in each calendar year."""
+        return _total(one.life_by_year for one in self.charges)
+
+    def allows(self, start: int, stop: int) -> bool:
+        """Whether a window may be run and encoded: paid for, and not sealed."""
+        return self.current is not None and start >= self.sealed and self.current.allows(start, stop)
+
+    def runs(self, encoding: str, start: int, stop: int) -> bool:
+        """The same for a window of this encoding: only the one in force is."""
+        return self.current is not None and self.current.hash == encoding and self.allows(start, stop)
+
+    def continues(self, other: "Account") -> bool:
+        """Whether the same definition is in force as in another account, so that what runs may go on."""
+        mine, theirs = self.current, other.current
+        return mine is not None and theirs is not None and (mine.hash, mine.under) == (theirs.hash, theirs.under)
+
+    def ended(self, at: int) -> "Account":
+        """The account once its definition is no longer in force; windows that end after `at` are refunded."""
+        if not self.active:
+            return self
+        last = self.charges[-1].cut(max(at, self.sealed))
+        return replace(self, active=False, charges=(*self.charges[:-1], last))
+
+    def sealed_until(self, now: int) -> "Account":
+        """The account once everything that began before `now` counts as sealed.
+
+        A clock that is years ahead seals no further than the definition reaches.
+        """
+        if self.current is None:
+            return self
+        return replace(self, sealed=max(self.sealed, min(now, self.current.ends)))
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """What one installation accepted and gave away, over all of its secrets."""
+
+    collection: str
+    under: str  # a digest that names the secret in use; kept on the device like the rest
+    secrets: Mapping[str, int]  # the same of every secret there was, and when it was born
+    accounts: Mapping[str, Account] = field(default_factory=dict)
+    policy: Policy | None = None  # the one of the last start
+
+    @property
+    def birth(self) -> int:
+        """When the secret in use was drawn, in unix seconds."""
+        return self.secrets[self.under]
+
+    @property
+    def generation(self) -> int:
+        """How many secrets there were."""
+        return len(self.secrets)
+
+    @property
+    def steady(self) -> float:
+        """Sum of the steady prices of everything ever accepted."""
+        return math.fsum(steady(account.charges) for account in self.accounts.values())
+
+    @property
+    def life_by_year(self) -> Mapping[int, float]:
+        """Sum of the life prices by calendar year."""
+        return _total(account.life_by_year for account in self.accounts.values())
+
+    @property
+    def refused(self) -> Mapping[str, str]:
+        """Why metrics of the lock are not answered, by name."""
+        return {name: account.refused for name, account in self.accounts.items() if account.refused}
+
+
+def take_up(ledger: Ledger, lock: Lock, policy: Policy, now: int, *, uncertain: bool = False) -> Ledger:
+    """The ledger once the metrics of a lock are those in force.
+
+    Definitions that left the lock, or were replaced, end. Those that are new to the device are charged for what is left
+    of their life if the policy allows that on top of everything before, in order of name; else they are refused.
+
+    Args:
+        uncertain: The memory may be older than what was sent (it was recovered or restored): all that began before
+            `now` counts as sealed, and definitions that it does not know are charged for the whole of their life.
+    """
+    birth = min(ledger.birth, now)  # a clock that was ahead at birth does not hold back the device until it gets there
+    first = birth + policy.probation_seconds
+    stopped = _stopped(ledger.secrets, now)
+    asked = {} if stopped else lock.metrics
+    accounts = {name: replace(account, refused="") for name, account in ledger.accounts.items()}
+    if uncertain:
+        accounts = {name: account.sealed_until(now) for name, account in accounts.items()}
+    carried = {name: _carried_on(account, asked.get(name), now) for name, account in accounts.items()}
+    accounts = {name: account for name, (account, _) in carried.items()}
+    books = _Books(accounts, policy)
+    for name, metric in sorted(lock.metrics.items()):
+        account = accounts.get(name, Account())
+        if stopped:
+            accounts[name] = replace(account, refused=stopped)
+        elif account.active:
+            accounts[name] = replace(account, sealed=max(account.sealed, first))
+        else:
+            since = carried[name][1] if name in carried else now
+            accounts[name] = _accepted(account, metric, ledger.under, max(since, first), uncertain, books)
+    return replace(
+        ledger,
+        secrets={**ledger.secrets, ledger.under: birth},
+        accounts={name: account for name, account in accounts.items() if account.charges or account.refused},
+        policy=policy,
+    )
+
+
+def with_secret(ledger: Ledger, under: str, now: int) -> Ledger:
+    """The ledger once another secret was drawn: nothing is in force, and nothing of the old charges is refunded."""
+    accounts = {name: replace(account, active=False) for name, account in ledger.accounts.items()}
+    return replace(ledger, under=under, secrets={**ledger.secrets, under: now}, accounts=accounts)
+
+
+def merged(ledger: Ledger, other: Ledger) -> Ledger:
+    """Two memories of one installation: the secret of the first, every charge of both, the later of two seals."""
+    if other.under != ledger.under:
+        other = with_secret(other, ledger.under, ledger.birth)
+    accounts = {
+        name: _joined(ledger.accounts.get(name, Account()), other.accounts.get(name, Account()), ledger.under)
+        for name in {**ledger.accounts, **other.accounts}
+    }
+    births = {under: min(ledger.secrets.get(under, birth), birth) for under, birth in other.secrets.items()}
+    return replace(ledger, secrets={**ledger.secrets, **births}, accounts=accounts)
+
+
+def _joined(one: Account, other: Account, under: str) -> Account:
+    charges: dict[tuple[str, int, str, int], Charge] = {}
+    for found in (*one.charges, *other.charges):
+        key = (found.under, found.version, found.hash, found.begins)
+        known = charges.get(key, found)
+        charges[key] = replace(known, ends=max(known.ends, found.ends), expires=min(known.expires, found.expires))
+    ordered = tuple(sorted(charges.values(), key=lambda one: (one.under == under, one.version, one.begins)))
+    in_force = {(last.under, last.version, last.begins) for account in (one, other) if (last := account.current)}
+    last = ordered[-1] if ordered else None
+    return Account(
+        sealed=max(one.sealed, other.sealed),
+        sent=max(one.sent, other.sent),
+        active=last is not None and (last.under, last.version, last.begins) in in_force,
+        charges=ordered,
+    )
+
+
+def _stopped(secrets: Mapping[str, int], now: int) -> str:
+    recent = sum(birth > now - YEAR for birth in secrets.values())
+    if recent <= MAX_SECRETS:
+        return ""
+    return (
+        f"{recent} secrets were drawn within a year, more than {MAX_SECRETS}: the folder was copied or lost too often"
+    )
+
+
+def _carried_on(account: Account, metric: Metric | None, now: int) -> tuple[Account, int]:
+    """The account as the lock leaves it, and from when on another definition may be charged."""
+    last = account.current
+    if last is None:
+        return account, now
+    if metric is None or metric.hash != last.hash or metric.version < last.version:
+        return account.sealed_until(now).ended(now), now
+    if metric.version > last.version:  # renewed: the window that runs is reported under the new dates
+        return account.ended(account.sealed), account.sealed
+    expires = min(last.expires, midnight(metric.expires))
+    last = replace(last.cut(max(expires, account.sealed)), expires=expires)
+    return replace(account, charges=(*account.charges[:-1], last)), now
+
+
+def _accepted(account: Account, metric: Metric, under: str, since: int, uncertain: bool, books: "_Books") -> Account:
+    """The account with the metric's definition in force, or refused."""
+    highest = max((one.version for one in account.charges), default=0)
+    expires = midnight(metric.expires)
+    if metric.version < highest:
+        return replace(account, refused=f"version {metric.version} is below the {highest} that was accepted here")
+    for one in account.charges:
+        if one.version == metric.version:
+            if one.hash != metric.hash:
+                return replace(account, refused=f"version {metric.version} was accepted here with another encoding")
+            expires = min(expires, one.expires)
+    sealed = max(since, account.sealed)
+    new = charge(metric, under, max(midnight(metric.starts), sealed), expires)
+    if not new.windows:
+        return replace(account, refused=f"no whole window of it is left before {iso(expires)}")
+    if uncertain and metric.version > highest:
+        new = charge(metric, under, midnight(metric.starts), expires)
+    accepted = replace(account, sealed=sealed, active=True, charges=(*account.charges, new))
+    problem = books.take(metric.name, accepted)
+    return replace(account, refused=problem) if problem else accepted
+
+
+class _Books:
+    """The running totals that newcomers are held against."""
+
+    def __init__(self, accounts: Mapping[str, Account], policy: Policy) -> None:
+        self._policy = policy
+        self._steady = {name: steady(account.charges) for name, account in accounts.items()}
+        self._years = {name: account.life_by_year for name, account in accounts.items()}
+
+    def take(self, name: str, account: Account) -> str:
+        """Book the account, or say which limit it would break."""
+        policy, own, years = self._policy, steady(account.charges), account.life_by_year
+        total = math.fsum((*(price for other, price in self._steady.items() if other != name), own))
+        if total > policy.steady:
+            what = "steady prices ever charged"
+            return f"it would bring the {what} to {nats(total)} nats, more than the {policy.steady:g} allowed"
+        for year, life in sorted(years.items()):
+            total = math.fsum((*(lives.get(year, 0.0) for other, lives in self._years.items() if other != name), life))
+            if account.charges[-1].life_by_year.get(year) and total > policy.life:
+                what = f"life prices of {year}"
+                return f"it would bring the {what} to {nats(total)} nats, more than the {policy.life:g} allowed"
+        self._steady[name], self._years[name] = own, years
+        return ""
+
+
+def _total(years: Iterable[Mapping[int, float]]) -> Mapping[int, float]:
+    prices: defaultdict[int, list[float]] = defaultdict(list)
+    for one in years:
+        for year, life in one.items():
+            prices[year].append(life)
+    return {year: math.fsum(lives) for year, lives in sorted(prices.items())}

@@ -1,0 +1,73 @@
+"""What a store knows of its metrics, for whoever reads it."""
+
+from typing import Self
+
+import msgspec
+
+from hubbub.lock import shown
+from hubbub.store import Store
+from hubbub.store.catalogue import Definition
+
+
+class Costs(msgspec.Struct, frozen=True):
+    """What one installation gives away, in nats, rounded up; null where there is no bound."""
+
+    report: float | None
+    steady: float | None
+    change: float | None
+    life: float | None
+
+
+class Known(msgspec.Struct, frozen=True):
+    """One version of a metric; `hash` as it travels, `grace` in seconds."""
+
+    name: str
+    version: int
+    hash: str
+    kind: str
+    unit: str
+    window: str
+    starts: str
+    expires: str
+    grace: int
+    report_every: int
+    min_reports: int
+    dimensions: list[tuple[str, list[str]]]
+    segments: list[str]
+    prices: Costs
+    description: str
+    purpose: str
+
+    @classmethod
+    def of(cls, definition: Definition) -> Self:
+        """What there is to know of a definition."""
+        metric = definition.metric
+        return cls(
+            name=metric.name,
+            version=metric.version,
+            hash=definition.hash,
+            kind=metric.kind,
+            unit=metric.unit,
+            window=metric.window,
+            starts=metric.starts,
+            expires=metric.expires,
+            grace=metric.grace,
+            report_every=metric.report_every,
+            min_reports=metric.min_reports,
+            dimensions=[(name, list(values)) for name, values in metric.dimensions],
+            segments=list(metric.segments),
+            prices=Costs(*map(shown, metric.prices)),
+            description=metric.description,
+            purpose=metric.purpose,
+        )
+
+
+def metrics(store: Store) -> list[Known]:
+    """Every version of every metric that the store ever accepted, by name, newest version first.
+
+    Raises:
+        StoreError: The store cannot be read.
+    """
+    # Of several texts of one version the last counts.
+    found = {(entry.metric.name, -entry.metric.version): entry.metric for entry in store.locks()}
+    return [Known.of(Definition(found[key])) for key in sorted(found)]

@@ -1,0 +1,155 @@
+"""Presets with the design's numbers, what the app may set, and what a lock alone breaks."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hubbub.client.policy import PRESETS, RESEARCH, STANDARD, STRICT, Policy, PolicyError, enforce, resolve
+from hubbub.errors import ParameterError
+from tests.unit.client_support import DAY, FRESH_MEAN, MEAN
+from tests.unit.state_support import named, of
+
+OPEN = resolve("standard", "unlimited")
+
+
+def problems(policy: Policy, *metrics: Any) -> tuple[str, ...]:
+    with pytest.raises(PolicyError) as caught:
+        enforce(of(*metrics), policy)
+    assert str(caught.value).startswith(f"policy {policy.name}: ")
+    return caught.value.problems
+
+
+def test_presets_are_the_designs() -> None:
+    rows = {
+        name: (p.per_day, p.steady, p.change, p.life_per_year, p.smallest_window, p.probation_seconds, p.dimensions)
+        for name, p in PRESETS.items()
+    }
+    free = math.inf
+    assert rows == {
+        "strict": (1, 15, 1.5, 15, DAY, 7 * DAY, None),
+        "standard": (4, 20, 6, None, 3600, 0, None),
+        "research": (free, free, free, free, 3600, 0, None),
+    }
+
+
+# What the app says
+
+
+def test_standard_leaves_the_life_to_the_app() -> None:
+    with pytest.raises(
+        PolicyError, match=r"^policy standard: it leaves the limit on life prices to the app; write life="
+    ):
+        resolve("standard")
+    assert resolve("standard", 300).life == 300
+    assert resolve("standard", "unlimited").life == math.inf
+    assert resolve(replace(STANDARD, name="own"), 9.5) == replace(STANDARD, name="own", life_per_year=9.5)
+
+
+def test_life_may_only_lower_what_a_policy_has() -> None:
+    assert resolve("strict") is STRICT
+    assert resolve("strict", 7).life == 7
+    for more in (15.1, "unlimited"):
+        with pytest.raises(PolicyError, match=r"policy strict: life=.* is more than its 15 nats a year; leave it out"):
+            resolve("strict", more)
+    assert resolve("research", 7).life == 7
+
+
+@pytest.mark.parametrize("life", [0, -1, math.nan, True, "many", "", [1]])
+def test_no_limit(life: Any) -> None:
+    with pytest.raises(ParameterError, match=r'^life must be a number of nats above 0, or "unlimited"; got '):
+        resolve("standard", life)
+
+
+def test_no_such_policy() -> None:
+    with pytest.raises(ParameterError, match=r"^policy must be one of strict, standard, research, or a Policy; got"):
+        resolve("lax")
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"per_day": 0},
+        {"steady": -1},
+        {"change": math.nan},
+        {"life_per_year": "9"},
+        {"smallest_window": 1.5},
+        {"probation_seconds": -1},
+    ],
+)
+def test_policy_of_nonsense(limits: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError, match=f"^{next(iter(limits))} must be "):
+        Policy("own", **limits)
+
+
+# What a lock alone breaks
+
+
+def test_lock_that_fits() -> None:
+    enforce(of(named(), named("b")), OPEN)
+    enforce(of(*(named(name, window="hour") for name in "abcdefghij")), RESEARCH)
+    enforce(of(), STRICT)
+
+
+def test_window_below_the_smallest() -> None:
+    (problem, *_) = problems(STRICT, named(window="hour"))
+    assert problem == 'a: its windows of 3600 s are smaller than 86400 s; write a longer one, such as window = "day"'
+
+
+def test_reports_about_one_day() -> None:
+    (problem,) = problems(OPEN, named("hourly", window="hour"), named("daily"))
+    assert problem.startswith("reports about one day: 25 nats are more than the 4 allowed (most by hourly: 24); lower ")
+    enforce(of(named("hourly", window="hour", report_every=8)), OPEN)  # three reports a day
+    assert problems(OPEN, named(window="hour", report_every=5))  # five
+    enforce(of(*(named(name, window="week") for name in "abcd")), OPEN)
+    assert problems(replace(OPEN, change=math.inf), *(named(name, window="week") for name in "abcde"))
+
+
+def test_what_is_not_measured_at_the_same_time_is_not_added() -> None:
+    halves = [("2026-12-01", "2027-03-01"), ("2027-03-01", "2027-06-01")]
+    one_by_one = [named(f"m{i}{j}", starts=s, expires=e) for i, (s, e) in enumerate(halves) for j in range(4)]
+    enforce(of(*one_by_one), OPEN)
+    assert problems(OPEN, *one_by_one, named("more", starts="2027-02-28", expires="2027-03-02"))
+
+
+def test_one_changed_window() -> None:
+    (problem,) = problems(replace(OPEN, per_day=9.0), *(named(name) for name in "abcde"))
+    assert problem.startswith("one changed window: 7.03803 nats are more than the 6 allowed (most by a: 1.407606); ")
+
+
+def test_values_that_never_change() -> None:
+    (problem,) = problems(OPEN, named(), named("fresh", encoder=FRESH_MEAN, report_every=20))
+    assert problem.startswith("values that never change: 21.0004")
+    assert "more than the 20 allowed (most by fresh: 19.000" in problem
+
+
+def test_life_of_each_calendar_year() -> None:
+    found = problems(resolve("standard", 20), named())
+    assert [problem[:30] for problem in found] == ["any two histories of 2026: 22.", "any two histories of 2027: 235"]
+    assert found[0].endswith("or drop a metric, or write a larger life=")
+    enforce(of(named()), resolve("standard", 236))
+    assert problems(replace(OPEN, life_per_year=None), named())  # nobody wrote a limit
+
+
+def test_change_without_a_bound() -> None:
+    bare = replace(MEAN, flip=0)
+    (day, *_) = problems(replace(OPEN, per_day=99.0), named(encoder=bare))
+    assert day.startswith(
+        "one changed window: what is asked for has no bound, and 6 nats are allowed (most by a); lower"
+    )
+    enforce(of(named(encoder=bare)), RESEARCH)
+
+
+def test_dimensions_allowed_by_name() -> None:
+    asked = named(dimensions=(("os", ("linux", "mac")), ("arm", ("a", "b"))))
+    enforce(of(asked), OPEN)
+    enforce(of(asked), replace(OPEN, dimensions=frozenset({"os", "arm"})))
+    (problem,) = problems(replace(OPEN, dimensions=frozenset({"os"})), asked)
+    assert problem == "a: dimension arm is not one that may be sent; take it out or allow it by name"
+    assert len(problems(replace(OPEN, dimensions=frozenset()), asked)) == 2
+
+
+def test_everything_wrong_is_said_at_once() -> None:
+    found = problems(STRICT, named(window="hour"), named("b"))
+    assert len(found) == 5
