@@ -5,6 +5,7 @@ lower + span (ones/n - q) / (p - q), and its variance span² r (1 - r) / (n (p -
 """
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,15 +32,15 @@ class Line:
         return np.asarray(self.q + (np.asarray(truth, float) - self.lower) / self.span * (self.p - self.q))
 
 
-class Coin:
+class Coin(ABC):
     """Summaries and estimates of a mechanism whose report is one coin; subclasses say along which `line`."""
 
     encoder: Encoder
 
     @property
+    @abstractmethod
     def line(self) -> Line:
         """The coin's chance over the truth."""
-        raise NotImplementedError
 
     @property
     def epsilon(self) -> float:
