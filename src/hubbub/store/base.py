@@ -1,8 +1,9 @@
 """What every store keeps and promises; `hubbub.store.sqlite` is the first of them.
 
 A store holds the reports of each (metric, encoding hash, window), every id once, beside their summaries by segment. A
-write is one transaction: it is there for good and completely when it returns, or not at all. Nothing tells in which
-order reports came, from where, or when.
+write is one transaction: it is there for good and completely when it returns, or not at all. No table tells in which
+order reports came, from where, or when. A database file does so by the way it grew, until it is rewritten (`VACUUM`):
+whoever can read the raw file or its backups can put reports in the order in which they came.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
