@@ -14,7 +14,7 @@ from hubbub.definitions import build, loads
 from hubbub.errors import HubbubError, ParameterError
 from hubbub.lock import Lock
 from hubbub.mechanisms import of_metric
-from hubbub.replay import Columns, Table, TableError, read, replay
+from hubbub.replay import Columns, Outcome, Table, TableError, read, replay
 from hubbub.replay.collector import Collector
 from hubbub.store import open_store
 
@@ -89,6 +89,14 @@ def test_every_report_arrives_once_and_truth_stands_beside(lock: Lock, tmp_path:
         assert {key.window for key in opened.windows()} == set(range(first, first + 4))
     assert len(result.traces) == 4
     assert all(trace.sent in ("00", "80") for trace in result.traces)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "holds"),
+    [(0.1, 0.3, True), (0.2, 0.3, True), (0.21, 0.3, False), (0.1, 0.19, False), (None, None, None)],
+)
+def test_an_interval_holds_the_truth_or_not(low: float | None, high: float | None, holds: bool | None) -> None:
+    assert Outcome("2026-03-02T00:00:00Z", 0.9, 0.2, 100, "final", 0.25, low, high).holds is holds
 
 
 def test_what_is_shown_as_sent_is_what_the_collector_holds(lock: Lock, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The ingest application: `POST /v1/reports` as a bare ASGI callable, the rest beside it through a small router.
 
 A report is acknowledged when the transaction that holds it is durable, and not before. What is stored of a request are
-its reports: no address, user agent, time or order.
+its reports: no address, user agent or time (of order at rest: docs/explanation/known-limits.md).
 """
 
 import os
