@@ -23,14 +23,14 @@ setup: $(VENV)/.dev ## Make .venv with all that working on hubbub needs
 
 .PHONY: demo
 demo: $(VENV)/.demo ## Two weeks of New York flights, end to end: truth beside estimate (Ctrl-C ends it)
-	@$(VENV)/bin/hubbub demo || test $$? -eq 130
+	@trap : INT; $(VENV)/bin/hubbub demo || test $$? -eq 130
 
 .PHONY: test
 test: lint ## Everything that must hold before a commit: style, types, layers, tests
 	$(RUN) -m pytest
 
 .PHONY: test-slow
-test-slow: $(VENV)/.dev ## What takes too long for every commit: many more kills, all damaged bodies
+test-slow: $(VENV)/.dev ## What takes too long for every commit: many more kills, all damaged bodies, all looks of the pages
 	$(RUN) -m pytest -m slow -o faulthandler_timeout=1800
 
 .PHONY: lint

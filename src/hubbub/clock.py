@@ -74,15 +74,18 @@ class ScaledClock:
         speed: Simulated seconds in a real one.
         start: What it shows at `origin`; by default the real time.
         origin: Real unix seconds; by default now. Clocks of several processes agree if they share it.
+
+    Attributes:
+        speed, start, origin: As given, so that another process can be told.
     """
 
     def __init__(self, speed: float, start: float | None = None, origin: float | None = None) -> None:
         if not speed > 0:
             raise ParameterError("speed", speed, "> 0")
-        self._speed = speed
-        self._origin = time.time() if origin is None else origin
-        self._start = self._origin if start is None else start
+        self.speed = speed
+        self.origin = time.time() if origin is None else origin
+        self.start = self.origin if start is None else start
 
     def now(self) -> float:
         """Seconds since the epoch in simulated time."""
-        return self._start + (time.time() - self._origin) * self._speed
+        return self.start + (time.time() - self.origin) * self.speed

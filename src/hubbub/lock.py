@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -61,7 +62,7 @@ class Metric:
     purpose: str
     owners: tuple[str, ...]
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """Encoding hash, 64 hex digits: all that shapes a report's law or its meaning, and nothing else."""
         return encoding_hash(

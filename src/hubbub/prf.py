@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import os
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from struct import unpack
 
 from hubbub.encoders.base import Prf, Words
@@ -17,8 +18,8 @@ SECRET_BYTES = 32
 
 def fields(items: Iterable[str | int]) -> bytes:
     """Join fields unambiguously: each is its UTF-8 bytes (integers in decimal) after their 4-byte big-endian length."""
-    raw = (str(item).encode() for item in items)
-    return b"".join(len(b).to_bytes(4, "big") + b for b in raw)
+    raw = [str(item).encode() for item in items]
+    return b"".join([len(b).to_bytes(4, "big") + b for b in raw])
 
 
 def device_prf(secret: bytes, collection: str, metric: str, encoding_hash: str) -> Prf:
@@ -32,7 +33,7 @@ def device_prf(secret: bytes, collection: str, metric: str, encoding_hash: str) 
     """
 
     def prf(purpose: str, *key: int) -> Words:
-        head = fields(("hubbub/1", purpose, collection, metric, encoding_hash, *key))
+        head = _head(purpose, collection, metric, encoding_hash) + fields(key)
         spare: list[int] = []
         block = 0
 
@@ -47,6 +48,11 @@ def device_prf(secret: bytes, collection: str, metric: str, encoding_hash: str) 
         return words
 
     return prf
+
+
+@lru_cache(maxsize=1024)  # the same for all devices of a process
+def _head(purpose: str, collection: str, metric: str, encoding_hash: str) -> bytes:
+    return fields(("hubbub/1", purpose, collection, metric, encoding_hash))
 
 
 def report_id(prf: Prf, window: int) -> str:

@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from importlib.metadata import version
 from pathlib import Path
@@ -14,6 +15,7 @@ import hubbub
 
 ROOT = Path(__file__).parents[2]
 LOCKS = sorted((ROOT / "requirements").glob("*.lock"))
+BIG = 500_000  # bytes: the largest lock has less than half
 BUILT = re.compile(r"\.(?!ci$).*|build|dist|node_modules|__pycache__")
 
 # Written as classes of one character so that this file does not match itself.
@@ -57,6 +59,21 @@ def test_no_file_names_a_machine_or_a_registry() -> None:
         if (match := FORBIDDEN.search(path.read_bytes().decode("utf-8", errors="ignore")))
     ]
     assert found == []
+
+
+def test_no_name_looks_like_an_option_and_no_file_is_big() -> None:
+    files = {path.relative_to(ROOT): path.stat().st_size for path in tracked()}
+    assert [str(path) for path in files if any(part.startswith("-") for part in path.parts)] == []
+    assert [f"{path}: {size} bytes" for path, size in files.items() if size > BIG] == []
+
+
+def test_a_test_that_hangs_is_ended_and_named(tmp_path: Path) -> None:
+    (tmp_path / "test_hanging.py").write_text("import threading\ndef test_for_ever(): threading.Event().wait()\n")
+    options = ["-c", str(ROOT / "pyproject.toml"), "-p", "no:cacheprovider", "-o", "faulthandler_timeout=0.2"]
+    command = [sys.executable, "-m", "pytest", *options, str(tmp_path / "test_hanging.py")]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 1
+    assert "in test_for_ever" in ended.stderr
 
 
 def test_version_is_the_built_one() -> None:

@@ -18,7 +18,9 @@ from pathlib import Path
 
 import pytest
 
-PAGES = sorted((Path(__file__).parents[2] / "docs" / "walkthroughs").glob("*.md"))
+DOCS = Path(__file__).parents[2] / "docs"
+FOLDERS = "walkthroughs", "tutorial"
+PAGES = [page for folder in FOLDERS for page in sorted((DOCS / folder).glob("*.md"))]
 _BLOCK = re.compile(r"^```(console|toml|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _EXIT = re.compile(r"\s+# exit (\d+)$")
 _SAVE = re.compile(r"# save as (\S+)\n")
@@ -48,16 +50,17 @@ def matches(expected: str, got: str) -> bool:
 
 
 def test_there_are_walkthroughs() -> None:
-    assert PAGES
+    assert {page.parent.name for page in PAGES} == set(FOLDERS)
     assert not matches("one\n", "two\n")
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    """An empty folder; a server that a page left running, its process id in server.pid, is ended."""
+    """An empty folder; what a page left running, its process ids in files such as server.pid, is ended."""
     yield tmp_path
-    with suppress(OSError, ValueError):
-        os.kill(int((tmp_path / "server.pid").read_text()), signal.SIGKILL)
+    for file in tmp_path.glob("*.pid"):
+        with suppress(OSError, ValueError):
+            os.kill(int(file.read_text()), signal.SIGKILL)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

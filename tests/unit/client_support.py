@@ -144,7 +144,7 @@ def client(
     return Client(
         locked,
         ENDPOINT,
-        state=state or MemoryState(),
+        state=MemoryState() if state is None else state,
         clock=clock,
         transport=transport or Script(),
         dimensions=dimensions or {},

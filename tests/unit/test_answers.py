@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 
 import hubbub
 from hubbub.answers import AnswersError, Source, Span, source, span
-from hubbub.answers.frames import Answers, frame_of
+from hubbub.answers.frames import Answers
 from hubbub.clock import ManualClock
 from hubbub.errors import HubbubError, ParameterError
 from hubbub.estimates import Row, rows
+from hubbub.estimates.tables import frame_of
 from hubbub.store import StoreError, open_store
 from tests.unit.collecting import DAY, FIRST, GRACE, end
 from tests.unit.reading import answering, fill, listening, unused_port

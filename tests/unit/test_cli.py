@@ -27,7 +27,19 @@ from hubbub.privacy import describe, exact_life
 from hubbub.privacy import explain as sentences
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = ("init", "registry", "explain", "mechanisms", "serve", "report", "estimate", "export", "demo", "replay")
+COMMANDS = (
+    "init",
+    "registry",
+    "explain",
+    "mechanisms",
+    "serve",
+    "report",
+    "estimate",
+    "export",
+    "demo",
+    "replay",
+    "crowd",
+)
 
 
 class Shell:

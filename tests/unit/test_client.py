@@ -64,6 +64,23 @@ FIRST = STARTS // DAY
 # Which windows are reported
 
 
+def test_a_state_that_counts_as_false_is_used_all_the_same() -> None:
+    class Counted(MemoryState):
+        def __len__(self) -> int:
+            return self.stored().reports
+
+    script = Script()
+    clock, state = ManualClock(STARTS - 1), Counted()
+    assert not state
+    device = client(lock(PLAIN), clock, state=state, transport=script)
+    clock.set(STARTS + 1)
+    device.set(NAME, 7)
+    clock.set(STARTS + DAY)
+    assert device.flush()
+    assert sent_values(script)
+    assert state.ledger() == device.ledger()
+
+
 def test_one_report_for_each_window_in_which_the_program_ran() -> None:
     clock, script = ManualClock(day(0, 0)), Script()
     device = client(lock(PLAIN), clock, transport=script)

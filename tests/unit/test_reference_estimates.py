@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from hubbub import clock
-from hubbub.cli.estimate import STATES
 from hubbub.estimates import Row, period, rows
+from hubbub.estimates.wording import STATES
 from hubbub.store import ESTIMATE_COLUMNS, open_store
 from tests.unit.collecting import DAY, FIRST, GRACE, end
 from tests.unit.reading import fill

@@ -41,6 +41,8 @@ def test_it_is_whole() -> None:
         "/v1/stopped",
         "/v1/metrics",
         "/v1/metrics/{name}/estimates",
+        "/v1/metrics/{name}/estimates.csv",
+        "/v1/metrics/{name}/estimates.parquet",
         "/v1/metrics/{name}/mean",
         "/metrics",
         "/healthz",
@@ -75,7 +77,7 @@ def test_every_answer_fits(tmp_path: Path) -> None:
             answers["/v1/stopped"] = await ask(ingest, method="GET", path="/v1/stopped")
             for path in ("/v1/metrics", "/healthz", "/readyz", "/metrics"):
                 answers[path] = await ask(read, method="GET", path=path, headers={})
-            for what in ("estimates", "mean"):
+            for what in ("estimates", "estimates.csv", "estimates.parquet", "mean"):
                 path = f"/v1/metrics/flight.late/{what}"
                 answers[f"/v1/metrics/{{name}}/{what}"] = await ask(read, method="GET", path=path, headers={})
             assert set(answers) == set(DOCUMENT["paths"])

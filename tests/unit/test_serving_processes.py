@@ -1,9 +1,11 @@
 """Parent and children of `hubbub serve`: who dies, who follows, who is started again, and what is lost: nothing."""
 
 import datetime
+import io
 import json
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -12,6 +14,7 @@ import time
 from contextlib import closing
 from http.client import HTTPException
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -42,6 +45,20 @@ def test_there_are_two_children_and_the_parent_is_light(tmp_path: Path) -> None:
     program = "import sys, hubbub.cli.serve, hubbub.serving.supervisor, hubbub.lock; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert not {"numpy", "msgspec", "starlette", "uvicorn", "sqlite3", "hubbub.store"} & set(loaded)
+
+
+def test_a_child_is_told_or_is_dead(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as listener:
+        child = supervisor.Child("ingest", INGEST, listener, Settings("store.db"))
+        child.process = SimpleNamespace(stdin=io.BytesIO())  # type: ignore[assignment]
+        child.tell()
+        assert Settings.load(child.process.stdin.getvalue()) == child.settings  # type: ignore[union-attr]
+        child.process.stdin.close()  # type: ignore[union-attr]
+        child.tell()
+        # Settings that cannot be written down are no dead child.
+        monkeypatch.setattr(Settings, "dump", lambda self: json.dumps({0: float("nan")}, allow_nan=False))
+        with pytest.raises(ValueError, match="JSON"):
+            child.tell()
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds the children in /proc")
@@ -210,6 +227,7 @@ def test_dev_has_a_store_and_a_time_of_its_own(tmp_path: Path) -> None:
         assert (code, out) == (0, "")
         assert err.startswith("hubbub: dev: a day passes in 10 s, into ")
         assert "store.db.dev; devices keep up with clock=ScaledClock(8640, " in err
+        assert f"\nhubbub: dev: look at http://127.0.0.1:{served.read_port}/ in a browser; `hubbub crowd " in err
     assert not served.store.exists()
     dev = tmp_path / "store.db.dev"
     real = Serving(tmp_path, lock(late()), now=NOW)

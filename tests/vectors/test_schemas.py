@@ -249,6 +249,14 @@ def test_every_problem_fits(tmp_path: Path) -> None:
     named = {urn for case in SCHEMAS["problem"]["oneOf"] for urn in case["properties"]["type"]["enum"]}
     silent = {  # see the tests of collector and dashboard
         f"urn:hubbub:problem:{code}"
-        for code in ("slow_body", "unavailable", "invalid_parameter", "unknown_metric", "no_windows", "misdirected")
+        for code in (
+            "slow_body",
+            "unavailable",
+            "invalid_parameter",
+            "unknown_metric",
+            "no_windows",
+            "misdirected",
+            "cross_site",
+        )
     }
     assert {answer.content["type"] for answer in answers} == named - silent

@@ -24,7 +24,7 @@ UNREAD, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit codes: nobody reads the outpu
 _SPELT = {"±": "+-", "→": "->", "…": "...", "−": "-", "×": "x", "ε": "epsilon"}  # for terminals of ASCII
 EXTRA_OF = {  # what a command needs; all others: cli
     **dict.fromkeys(("estimate", "export"), "analysis"),
-    **dict.fromkeys(("serve", "replay"), "server"),
+    **dict.fromkeys(("serve", "replay", "crowd"), "server"),
     "demo": "demo",
 }
 
@@ -72,7 +72,7 @@ def app() -> "Typer":
     """The Typer application with all its commands."""
     import typer
 
-    from hubbub.cli import estimate, explain, export, init, mechanisms, registry, replay, report, serve
+    from hubbub.cli import crowd, demo, estimate, explain, export, init, mechanisms, registry, replay, report, serve
 
     hubbub = typer.Typer(
         help="Telemetry under local differential privacy: hear the crowd, never the person.",
@@ -102,8 +102,9 @@ def app() -> "Typer":
         ("Collect", report.report, "Send one value from the shell, through the client that apps use."),
         ("Read", estimate.estimate, "Print estimates with their intervals."),
         ("Read", export.export, "Write estimates to a CSV or Parquet file."),
-        ("Try", replay.demo, "See it all at work: two weeks of real flights."),
+        ("Try", demo.demo, "See it all at work: two weeks of real flights."),
         ("Try", replay.replay, "The same with a table of your own."),
+        ("Try", crowd.crowd, "Fill metrics of your own with pretend devices."),
     ):
         hubbub.command(rich_help_panel=panel, short_help=summary)(command)
     hubbub.add_typer(registry.app, name="registry", rich_help_panel="Define")

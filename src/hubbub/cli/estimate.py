@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,17 +15,10 @@ if TYPE_CHECKING:
 
     from hubbub.answers import Source, Span
     from hubbub.estimates import Known, Period, Row
+    from hubbub.estimates.wording import Scale
 
 SOURCE = 'A collector\'s store file, or the address that `hubbub serve` prints after "reading on".'
 CLOCK = "Read the time, in unix seconds, from this file; for stores of `serve --clock`."
-STATES = {
-    "open": "the window has not ended, or reports still come and are too few so far",
-    "empty": "no reports came",
-    "suppressed": "fewer reports came than the metric's min_reports",
-    "too_uncertain": "the interval is wider than all that the value can be",
-    "provisional": "reports may still come, so the figures may still change",
-    "final": "no more reports are taken",
-}
 
 
 def estimate(
@@ -73,6 +65,8 @@ def _means(found: "Source", rows: Sequence["Row"], within: "Span", level: float)
 
 
 def _show(rows: Sequence["Row"], means: Sequence["Period"], known: "dict[tuple[str, str], Known]") -> None:
+    from hubbub.estimates.wording import STATES, Scale
+
     out = console()
     if not rows:
         out.print("No reports yet." if not known else "No windows with reports in this range.")
@@ -81,7 +75,7 @@ def _show(rows: Sequence["Row"], means: Sequence["Period"], known: "dict[tuple[s
         tables.setdefault((row.metric, row.hash), []).append(row)
     for (name, hash_), listed in sorted(tables.items(), key=lambda item: (item[0][0], item[1][-1].version)):
         metric = known[name, hash_]
-        scale = Scale.of(metric, listed)
+        scale = Scale.of(metric.kind, metric.unit, listed)
         out.print(f"{name}, version {metric.version}: {metric.description}", style="bold")
         out.print(_table(metric, listed, scale))
         for period in means:
@@ -95,41 +89,7 @@ def _show(rows: Sequence["Row"], means: Sequence["Period"], known: "dict[tuple[s
             out.print(f"{state}: {STATES[state]}.")
 
 
-@dataclass(frozen=True)
-class Scale:
-    """How a metric's numbers are written: shares in per cent, means in their unit, to a tenth of the half-width."""
-
-    factor: float
-    digits: int
-    unit: str
-
-    @classmethod
-    def of(cls, known: "Known", rows: Sequence["Row"]) -> "Scale":
-        """What fits these rows."""
-        share = known.kind == "boolean"
-        factor, unit = (100.0, " %") if share else (1.0, f" {known.unit}" if known.unit else "")
-        halves = sorted(
-            factor * (row.ci_high - row.ci_low) / 2
-            for row in rows
-            if row.ci_low is not None and row.ci_high is not None
-        )
-        half = halves[len(halves) // 2] if halves else 1.0
-        return cls(factor, max(0, 1 - math.floor(math.log10(half))) if half > 0 else 1, unit)
-
-    def bare(self, number: float | None) -> str:
-        """The number alone, or a dash where nothing may be shown."""
-        return "–" if number is None else f"{round(number * self.factor, self.digits) + 0.0:.{self.digits}f}"
-
-    def text(self, number: float | None) -> str:
-        """The number with its unit."""
-        return self.bare(number) + ("" if number is None else self.unit)
-
-    def interval(self, low: float | None, high: float | None) -> str:
-        """Both ends with one unit."""
-        return "–" if low is None else f"{self.bare(low)} to {self.bare(high)}{self.unit}"
-
-
-def _table(known: "Known", rows: Sequence["Row"], scale: Scale) -> "Table":
+def _table(known: "Known", rows: Sequence["Row"], scale: "Scale") -> "Table":
     table = table_of()
     segments = any(row.segment for row in rows)
     table.add_column(known.window)
@@ -145,7 +105,7 @@ def _table(known: "Known", rows: Sequence["Row"], scale: Scale) -> "Table":
     return table
 
 
-def _mean_line(period: "Period", scale: Scale) -> str:
+def _mean_line(period: "Period", scale: "Scale") -> str:
     of = f" of {period.segment}" if period.segment else ""
     line = f"Mean{of} over {_windows(period.windows)}: "
     if period.value is None:

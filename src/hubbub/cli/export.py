@@ -13,9 +13,9 @@ from hubbub.cli.output import log
 from hubbub.errors import ParameterError
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Sequence
 
-_TIME = "%Y-%m-%dT%H:%M:%SZ"
+    from hubbub.estimates import Row
 
 
 def export(
@@ -35,17 +35,17 @@ def export(
     together: never by averaging standard errors.
     """
     from hubbub import answers
-    from hubbub.answers.frames import frame_of
     from hubbub.clock import FileClock
+    from hubbub.estimates.files import csv_pieces
 
     path = _target(file, force)
     with answers.source(source, clock=None if clock is None else FileClock(clock)) as found:
-        frame = frame_of(found.rows(metric, answers.span(start, end), segment, level))
+        rows = found.rows(metric, answers.span(start, end), segment, level)
     if path is None:
-        frame.to_csv(sys.stdout, index=False, date_format=_TIME)
+        sys.stdout.writelines(csv_pieces(rows))
         return
-    _write(frame, path)
-    log().print(f"Wrote {path}: {len(frame)} rows", soft_wrap=True)
+    _write(rows, path)
+    log().print(f"Wrote {path}: {len(rows)} rows", soft_wrap=True)
 
 
 def _target(file: str, force: bool) -> Path | None:
@@ -64,15 +64,14 @@ def _target(file: str, force: bool) -> Path | None:
     return path
 
 
-def _write(frame: "pd.DataFrame", path: Path) -> None:
+def _write(rows: "Sequence[Row]", path: Path) -> None:
+    from hubbub.estimates.files import write
+
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     draft = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
-            if path.suffix == ".csv":
-                frame.to_csv(file, index=False, date_format=_TIME)
-            else:
-                frame.to_parquet(file, index=False, engine="pyarrow")
+            write(rows, file, path.suffix.removeprefix("."))
             file.flush()
             os.fsync(file.fileno())
         umask = os.umask(0)

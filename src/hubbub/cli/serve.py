@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from hubbub.cli.output import complain, fail
 from hubbub.errors import LockError
 
+LOOPBACK = "127.0.0.1"
 DEV_SUFFIX = ".dev"  # of a store whose time is not that of the world
 _GAVE_UP = 1
 
@@ -19,11 +21,11 @@ def serve(
         typer.Option(metavar="FILE", help="A metrics.lock; once for each release of the app that is in use."),
     ],
     store: Annotated[Path, typer.Option(metavar="PATH", help="SQLite file for the reports; made if it is not there.")],
-    host: Annotated[str, typer.Option(help="Address that devices post to.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="Address that devices post to.")] = LOOPBACK,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of it; 0 takes any free one.")] = 8377,
     read_host: Annotated[
         str, typer.Option(help="Address that estimates are read from; one of this machine alone.")
-    ] = "127.0.0.1",
+    ] = LOOPBACK,
     read_port: Annotated[int, typer.Option(min=0, max=65535, help="Port of it; 0 takes any free one.")] = 8378,
     stopped: Annotated[
         Path | None,
@@ -70,6 +72,7 @@ def serve(
                 f"dev: a day passes in 10 s, into {settings.store}; devices keep up with "
                 f"clock=ScaledClock({DEV_SPEED:g}, {settings.origin:.3f}, {settings.origin:.3f})"
             )
+            complain(f"dev: look at {supervisor.url(*read)}/ in a browser; `{_crowd(lock[0], ingest, read)}` fills it")
 
     try:
         supervisor.serve(
@@ -85,6 +88,18 @@ def serve(
     except supervisor.GaveUpError as error:
         complain(str(error))
         raise typer.Exit(_GAVE_UP) from None
+
+
+def _crowd(lock: Path, ingest: tuple[str, int], read: tuple[str, int]) -> str:
+    """The command that fills these listeners with pretend devices."""
+    from hubbub.serving import supervisor
+
+    command = f"hubbub crowd {quote(str(lock))}"
+    if ingest != (LOOPBACK, supervisor.INGEST_PORT):
+        command += f" --collector {supervisor.url(*ingest)}"
+    if read != (ingest[0], ingest[1] + 1):
+        command += f" --read {supervisor.url(*read)}"
+    return command
 
 
 def _read(path: Path) -> str:

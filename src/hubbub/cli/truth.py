@@ -1,131 +1,171 @@
-"""What a replay prints: truth beside estimate, one device's own bits, the prices."""
+"""What a replay prints: truth beside estimate, what grace cost, one device's own bits, the prices."""
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from hubbub.cli.output import price_table, table_of
+from hubbub.definitions.wording import spaced
+from hubbub.estimates.wording import Scale
+from hubbub.lock import Metric
 from hubbub.privacy import describe
-from hubbub.replay.run import LEVEL, Outcome, Replay
+from hubbub.replay import LEVEL, Outcome, Replay, Series, Trace
 from hubbub.wire import unpack
 
-_PLOT, _WIDE = 25, 78  # characters of the plot, and of a terminal that has room for it
+PLOT = 25  # characters
+_TRACES = 14  # windows in which one device is looked at
+_WIDEST = 1000  # columns of a table
 
 
-@dataclass(frozen=True)
-class Scale:
-    """How a metric's numbers are written: shares in per cent, means in their unit."""
+class Plot:
+    """A line for each window: the interval, with estimate and truth as marks on it."""
 
-    factor: float
-    digits: int
-    unit: str
-    low: float
-    high: float
+    def __init__(self, outcomes: Sequence[Outcome]) -> None:
+        ends = [end for o in outcomes for end in (o.ci_low, o.ci_high) if end is not None]
+        ends += [o.truth.clipped for o in outcomes]
+        self._low = min(ends)
+        self._width = max(ends) - self._low or 1.0
 
-    def text(self, number: float | None) -> str:
-        """The number with its unit, or a dash where nothing may be shown."""
-        return "–" if number is None else f"{self._bare(number)}{self.unit}"
-
-    def interval(self, low: float | None, high: float | None) -> str:
-        """Both ends with one unit."""
-        return "–" if low is None or high is None else f"{self._bare(low)} to {self._bare(high)}{self.unit}"
-
-    def _bare(self, number: float) -> str:
-        return f"{round(number * self.factor, self.digits) + 0.0:.{self.digits}f}"
-
-    def plot(self, outcome: Outcome) -> Text:
-        """The interval as a line, estimate and truth as marks on it."""
-        plot = Text(" " * _PLOT)
-        truth = self._cell(outcome.truth_clipped)
-        if outcome.ci_low is not None and outcome.ci_high is not None and outcome.value is not None:
-            low, estimate, high = map(self._cell, (outcome.ci_low, outcome.value, outcome.ci_high))
-            plot = Text(" " * low + "─" * (high - low + 1) + " " * (_PLOT - high - 1), style="cyan")
-            plot = _marked(plot, estimate, "●", "bold cyan")
+    def line(self, outcome: Outcome, mark: str = "●", stroke: str = "─") -> Text:
+        """One window."""
+        plot = self.band(outcome, Text(" " * PLOT), stroke)
+        truth = self._cell(outcome.truth.clipped)
+        if outcome.value is not None:
+            estimate = self._cell(outcome.value)
+            plot = _marked(plot, estimate, mark, "bold cyan")
             if truth == estimate:
                 return _marked(plot, truth, "◉", "bold yellow")
         return _marked(plot, truth, "┃", "bold yellow")
 
+    def band(self, outcome: Outcome, under: Text, stroke: str) -> Text:
+        """The interval of a window drawn over another line."""
+        if outcome.ci_low is None or outcome.ci_high is None:
+            return under
+        low, high = self._cell(outcome.ci_low), self._cell(outcome.ci_high)
+        return under[:low] + Text(stroke * (high - low + 1), style="cyan") + under[high + 1 :]
+
     def _cell(self, number: float) -> int:
-        share = (number - self.low) / (self.high - self.low)
-        return min(_PLOT - 1, max(0, round(share * (_PLOT - 1))))
+        return min(PLOT - 1, max(0, round((number - self._low) / self._width * (PLOT - 1))))
 
 
 def _marked(plot: Text, at: int, mark: str, style: str) -> Text:
     return plot[:at] + Text(mark, style=style) + plot[at + 1 :]
 
 
-def as_rows(result: Replay) -> list[dict[str, object]]:
-    """One row per window, for `--json`."""
-    return [
-        {
-            "metric": result.metric.name,
+def as_rows(series: Series) -> Iterator[dict[str, object]]:
+    """One row per window (and segment), for `--json`."""
+    for outcome in series.outcomes:
+        truth = outcome.truth
+        yield {
+            "metric": series.metric.name,
             "window": outcome.window_start,
-            "truth": outcome.truth,
-            "truth_clipped": outcome.truth_clipped,
+            **({"segment": truth.segment} if series.metric.dimensions else {}),
+            **({"pretend_crowd": series.crowd} if series.crowd > 1 else {}),
+            "truth": truth.raw,
+            "truth_clipped": truth.clipped,
             "estimate": outcome.value,
             "ci_low": outcome.ci_low,
             "ci_high": outcome.ci_high,
             "n": outcome.n,
             "state": outcome.state,
+            "devices": truth.devices,
+            "truth_arrived": truth.clipped_arrived,
         }
-        for outcome in result.outcomes
-    ]
 
 
-def show(result: Replay, console: Console, remark: str = "") -> None:
-    """Print the whole replay for people; `remark` says what to look at."""
-    scale = _scale(result)
-    console.print(f"{result.metric.name}: {result.metric.description}", style="bold")
-    console.print(_table(result, scale, wide=console.width >= _WIDE))
-    for line in _verdict(result):
+def show(result: Replay, console: Console) -> None:
+    """Print a replay for people."""
+    (series,) = result.series
+    scale = Scale.of(series.metric.kind, series.metric.unit, series.outcomes)
+    console.print(f"{series.metric.name}: {series.metric.description}", style="bold")
+    if series.crowd > 1:
+        console.print(pretence(series.crowd), style="bold magenta")
+    _print(_table(series, scale, console), console)
+    for line in _verdict(result, series, scale):
         console.print(line)
-    if remark:
-        console.print(remark)
     console.print("\nOne device's own bits, seen from the device", style="bold")
-    console.print(_bits(result, scale))
-    console.print("What one device gives away by all this", style="bold")
-    console.print(price_table(describe(result.metric)))
+    _print(_bits(series.metric, result.traces[:_TRACES], scale), console)
+    if (more := len(result.traces) - _TRACES) > 0:
+        console.print(f"… and in {more} more windows.")
+    length = f"{spaced(len(series.metric.life))} {series.metric.window}s"
+    console.print(f"What one device gives away if it reports all the metric's life, {length}", style="bold")
+    console.print(price_table(describe(series.metric)))
 
 
-def _scale(result: Replay) -> Scale:
-    ends = [end for o in result.outcomes for end in (o.ci_low, o.ci_high) if end is not None]
-    ends += [o.truth_clipped for o in result.outcomes]
-    if result.metric.kind == "boolean":
-        return Scale(100.0, 0, " %", min(0.0, *ends), max(ends))
-    unit = f" {result.metric.unit}" if result.metric.unit else ""
-    width = max(ends) - min(ends)
-    digits = max(0, 2 - math.floor(math.log10(width))) if width > 0 else 1
-    return Scale(1.0, digits, unit, min(ends), min(ends) + (width or 1.0))
+def pretence(crowd: int) -> str:
+    """What is said wherever a crowd is shown."""
+    return f"PRETEND crowd: {crowd} devices, each with a secret of its own, stand for every device of the table."
 
 
-def _table(result: Replay, scale: Scale, *, wide: bool) -> Table:
+def _table(series: Series, scale: Scale, console: Console) -> Table:
+    """With a plot where there is room for it."""
+    bare, plotted = _columns(series, scale), _columns(series, scale)
+    plotted.add_column("┃ truth ● estimate ◉ both", width=PLOT)
+    plot = Plot(series.outcomes)
+    for outcome in series.outcomes:
+        cells = _cells(series, scale, outcome)
+        bare.add_row(*cells)
+        plotted.add_row(*cells, plot.line(outcome))
+    return plotted if _width(plotted, console) < console.width else bare
+
+
+def _print(table: Table, console: Console) -> None:
+    """Print a table whole: lines that are longer than the terminal wrap there; made to fit, numbers would be cut."""
+    if (width := _width(table, console)) > console.width:
+        table.width = width
+    console.print(table, crop=False)
+
+
+def _width(table: Table, console: Console) -> int:
+    return Measurement.get(console, console.options.update(max_width=_WIDEST), table).maximum
+
+
+def _clips(series: Series) -> bool:
+    return any(abs(outcome.truth.raw - outcome.truth.clipped) > 1e-9 for outcome in series.outcomes)
+
+
+def _columns(series: Series, scale: Scale) -> Table:
     table = table_of()
-    table.add_column(result.metric.window, no_wrap=True)
+    table.add_column(series.metric.window, no_wrap=True)
+    if series.metric.dimensions:
+        table.add_column("segment", no_wrap=True)
     table.add_column("n", justify="right", no_wrap=True)
     table.add_column("truth", justify="right", style="yellow", no_wrap=True)
+    if _clips(series):
+        table.add_column("clipped", justify="right", style="yellow", no_wrap=True)
     table.add_column("estimate", justify="right", style="cyan", no_wrap=True)
-    table.add_column(f"{100 * LEVEL:.0f} % interval", justify="right", no_wrap=True)
-    if wide:
-        table.add_column("┃ truth ● estimate ◉ both", width=_PLOT)
-    for outcome in result.outcomes:
-        cells: list[str | Text] = [
-            _when(result, outcome.window_start),
-            str(outcome.n),
-            scale.text(outcome.truth_clipped),
-            scale.text(outcome.value),
-            scale.interval(outcome.ci_low, outcome.ci_high) + (" *" if outcome.holds is False else "  "),
-        ]
-        table.add_row(*cells, *([scale.plot(outcome)] if wide else []))
+    unit = f",{scale.unit}" if scale.unit else ""
+    table.add_column(f"{100 * LEVEL:.0f} % interval{unit}", justify="right", no_wrap=True)
     return table
 
 
-def _verdict(result: Replay) -> Iterator[str]:
-    shown = [outcome.holds for outcome in result.outcomes if outcome.holds is not None]
-    missed = shown.count(False)
+def _cells(series: Series, scale: Scale, outcome: Outcome) -> list[str]:
+    truth = outcome.truth
+    cells = [when(series.metric, outcome.window_start)]
+    if series.metric.dimensions:
+        cells.append("all" if truth.segment is None else truth.segment)
+    cells += [spaced(outcome.n), scale.bare(truth.raw)]
+    if _clips(series):
+        cells.append(scale.bare(truth.clipped))
+    told = scale.interval(outcome.ci_low, outcome.ci_high).removesuffix(scale.unit)
+    missed = outcome.holds is False and _alike(series, outcome)
+    return [*cells, scale.bare(outcome.value), told + (" *" if missed else "  ")]
+
+
+def _alike(series: Series, outcome: Outcome) -> bool:
+    """Whether the estimate is of those devices whose truth stands beside it; not where others report too."""
+    reports, devices = outcome.n, outcome.truth.arrived
+    return reports == devices or (series.metric.report_every > 1 and reports < devices)
+
+
+def _verdict(result: Replay, series: Series, scale: Scale) -> Iterator[str]:
+    every = [outcome for outcome in series.outcomes if outcome.holds is not None]
+    shown = [outcome for outcome in every if _alike(series, outcome)]
+    missed = sum(outcome.holds is False for outcome in shown)
     if shown:
         yield (
             f"{len(shown) - missed} of {len(shown)} intervals hold the truth; about {LEVEL * len(shown):.0f} of "
@@ -133,32 +173,73 @@ def _verdict(result: Replay) -> Iterator[str]:
         )
     if missed:
         yield "* marks those that do not. Misses can come together: devices repeat their permanent answers."
-    if len(shown) < len(result.outcomes):
-        yield f"Where a dash stands, fewer than min_reports = {result.metric.min_reports} reports came."
-    if any(abs(outcome.truth - outcome.truth_clipped) > 1e-9 for outcome in result.outcomes):
-        yield "The truth is that of the clipped and rounded values, which is all that the metric can see."
-    bits = sum((radix - 1).bit_length() for radix in result.metric.encoder.radices)
-    reports = "1 report" if result.reports == 1 else f"{result.reports} reports of"
-    size = "one bit" if bits == 1 else f"{bits} bits"
-    yield f"{reports} {size} each travelled over HTTP; it took {result.seconds:.0f} s."
+    if more := len(every) - len(shown):
+        rows = "1 row" if more == 1 else f"{more} rows"
+        yield (
+            f"Left out of this: {rows} whose n is not the number of the table's devices. Others report there too, or n"
+            " is on its way there in steps of min_reports."
+        )
+    if series.problem:
+        yield f"There are no estimates: {series.problem}"
+    elif len(every) < len(series.outcomes):
+        yield f"Where a dash stands, fewer than min_reports = {series.metric.min_reports} reports came."
+    if any(abs(outcome.truth.raw - outcome.truth.clipped) > 1e-9 for outcome in series.outcomes):
+        yield "Intervals are for the clipped truth, of values clipped and rounded: it is all that the metric can see."
+    yield from _grace(series, shown, scale)
+    if result.checked:
+        bits = sum((radix - 1).bit_length() for radix in series.metric.encoder.radices)
+        reports = "1 report" if result.reports == 1 else f"{spaced(result.reports)} reports"
+        size = "one bit" if bits == 1 else f"{bits} bits"
+        each = "" if result.reports == 1 else " each"
+        yield f"{reports} of {size}{each} travelled over HTTP; it took {result.seconds:.0f} s."
+        if series.metric.report_every == 1:
+            yield "Each window holds exactly the reports that it must: none was lost or counted twice."
+    else:
+        yield (
+            f"Others may report there too, so n was not held against the table. Estimates: {result.read_endpoint}/; "
+            "rows are provisional until no report can come any more."
+        )
     if result.restarts:
         yield f"The collector died and was started again, {result.restarts} times; nothing was lost or counted twice."
 
 
-def _bits(result: Replay, scale: Scale) -> Table:
+def _grace(series: Series, shown: Sequence[Outcome], scale: Scale) -> Iterator[str]:
+    """What was refused because the device came back too late, and what that does to the truth."""
+    truths = [outcome.truth for outcome in series.whole]
+    devices, arrived = sum(truth.devices for truth in truths), sum(truth.arrived for truth in truths)
+    if arrived == devices:
+        return
+    days, lost = series.metric.grace / 86_400, devices - arrived
+    yield (
+        f"{spaced(lost)} of {spaced(devices)} device-windows ({100 * lost / devices:.1f} %) were lost: the device came"
+        f" back more than {days:g} days (grace) after the window had ended, and its report was refused."
+    )
+    if not arrived:
+        return
+    finer = Scale(scale.factor, scale.digits + 1, scale.unit)
+    every = math.fsum(truth.clipped * truth.devices for truth in truths) / devices
+    those = math.fsum((truth.clipped_arrived or 0.0) * truth.arrived for truth in truths) / arrived
+    holding = sum(outcome.holds_arrived is True for outcome in shown)
+    yield (
+        f"Mean of all device-windows {finer.text(every)}, of those that arrived {finer.text(those)}: a bias of "
+        f"{finer.text(those - every)}. {holding} of {len(shown)} intervals hold the truth of those that arrived."
+    )
+
+
+def _bits(metric: Metric, traces: Sequence[Trace], scale: Scale) -> Table:
     table = table_of()
-    table.add_column(result.metric.window)
+    table.add_column(metric.window)
     table.add_column("its value", justify="right")
     table.add_column("permanent answer", justify="right")
     table.add_column("sent", justify="right")
-    for trace in result.traces:
-        value = ("no", "yes")[int(trace.value)] if result.metric.kind == "boolean" else scale.text(trace.value)
-        fields = () if trace.sent is None else unpack(trace.sent, result.metric.encoder.radices)
+    for trace in traces:
+        value = ("no", "yes")[int(trace.value)] if metric.kind == "boolean" else f"{trace.value:g}{scale.unit}"
+        fields = () if trace.sent is None else unpack(trace.sent, metric.encoder.radices)
         sent = " ".join(map(str, fields)) or "not its turn"
-        table.add_row(_when(result, trace.window_start), value, " ".join(map(str, trace.answer)), sent)
+        table.add_row(when(metric, trace.window_start), value, " ".join(map(str, trace.answer)), sent)
     return table
 
 
-def _when(result: Replay, start: str) -> str:
+def when(metric: Metric, start: str) -> str:
     """2013-06-12, or 2013-06-12T06 where windows are hours."""
-    return start[: 13 if result.metric.window == "hour" else 10]
+    return start[: 13 if metric.window == "hour" else 10]

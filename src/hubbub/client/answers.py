@@ -4,6 +4,7 @@ Specification: spec/wire.md.
 """
 
 import json
+from functools import lru_cache
 from typing import NamedTuple
 
 from hubbub.client.transport import Response
@@ -33,6 +34,7 @@ class Verdict(NamedTuple):
     word: str  # the local counter to raise
 
 
+@lru_cache(maxsize=4)  # a collector has few answers to one report, and a process may hold many clients
 def judge(response: Response) -> Verdict:
     """Read the answer to a body that held one report.
 

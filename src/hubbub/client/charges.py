@@ -55,13 +55,8 @@ class Charge:
     @property
     def life_by_year(self) -> Mapping[int, float]:
         """Life prices of the windows that begin in each calendar year (UTC); their sum is not below `prices.life`."""
-        cut, charged = windows(self.window), self.windows
-        if not charged:
-            return {}
-        years = range(_year(cut.start(charged[0])), _year(cut.start(charged[-1])) + 1)
-        borders = [charged.start, *(_first_in(self.window, year) for year in years[1:]), charged.stop]
-        counts = (after - before for before, after in pairwise(borders))
-        return {year: self._price(self._turns(n)).life for year, n in zip(years, counts, strict=True) if n}
+        years = _windows_by_year(self.window, self.begins, self.ends)
+        return {year: self._price(self._turns(n)).life for year, n in years}
 
     @property
     def per_day(self) -> float:
@@ -90,22 +85,26 @@ class Charge:
 
 def charge(metric: Metric, under: str, begins: int, expires: int) -> Charge:
     """The charge for all windows of a definition from `begins` until `expires`, in unix seconds."""
-    encoder = metric.encoder
-    unpriced = Charge(
+    return replace(_charge(metric, begins, expires), under=under)
+
+
+@lru_cache(maxsize=1024)  # a process may hold many clients of one lock
+def _charge(metric: Metric, begins: int, expires: int) -> Charge:
+    encoder, ends = metric.encoder, max(begins, expires)
+    turns = -(-len(windows(metric.window).inside(begins, ends)) // metric.report_every)
+    return Charge(
         metric.version,
         metric.hash,
-        under,
+        "",
         encoder.name,
         encoder.canonical(),
         metric.window,
         metric.report_every,
         begins,
-        max(begins, expires),
+        ends,
         expires,
-        NOTHING,
+        _of(type(encoder), encoder.canonical(), turns) if turns else NOTHING,
     )
-    reports = unpriced.reports
-    return replace(unpriced, stated=_of(type(encoder), encoder.canonical(), reports) if reports else NOTHING)
 
 
 def whole(metric: Metric) -> Charge:
@@ -135,6 +134,19 @@ def _price(name: str, integers: tuple[int, ...], stated: Prices, reports: int) -
 @lru_cache(maxsize=4096)
 def _of(kind: type[Encoder], integers: tuple[int, ...], reports: int) -> Prices:
     return kind(*integers).prices(reports)
+
+
+@lru_cache(maxsize=4096)
+def _windows_by_year(window: str, begins: int, ends: int) -> tuple[tuple[int, int], ...]:
+    """How many windows wholly inside [begins, ends) begin in each calendar year."""
+    cut = windows(window)
+    charged = cut.inside(begins, ends)
+    if not charged:
+        return ()
+    years = range(_year(cut.start(charged[0])), _year(cut.start(charged[-1])) + 1)
+    borders = [charged.start, *(_first_in(window, year) for year in years[1:]), charged.stop]
+    counts = (after - before for before, after in pairwise(borders))
+    return tuple((year, n) for year, n in zip(years, counts, strict=True) if n)
 
 
 def _year(second: int) -> int:

@@ -10,7 +10,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 
@@ -253,7 +253,8 @@ class Client:
         if self._guard.acquire(timeout=hosting.EXIT_SECONDS):  # else a disk hangs; the state is then left as it is
             try:
                 with suppress(StateError):
-                    self._opened.close()
+                    if self._own_state:
+                        self._own_state.close()
             finally:
                 self._guard.release()
 
@@ -261,12 +262,14 @@ class Client:
 
     def _open(self, state: State | None) -> None:
         """Take up the state that was given, or the one in the folder."""
-        with ExitStack() as opened:
-            if state is None:
-                state = self._place()
-                opened.callback(state.close)
+        own, state = state is None, self._place() if state is None else state
+        try:
             self._recorder = Recorder(self._setup, state)
-            self._opened = opened.pop_all()
+        except BaseException:
+            if own:
+                state.close()
+            raise
+        self._own_state = state if own else None
         self._count(self._recorder.recovered)
         desk = Desk(
             self._guard, self._setup.clock, state, self._recorder.tick, self._may_send, self._count, self._failed

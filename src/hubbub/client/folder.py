@@ -120,12 +120,21 @@ class Folder:
         Raises:
             StateError: The folder is gone.
         """
-        try:
-            found = self.path.stat()
-        except OSError as error:
-            raise StateError(str(self.path), f"cannot be read ({error.strerror})") from None
-        born = getattr(found, "st_birthtime", "")  # where the system tells it
-        return f"{_machine()}:{found.st_ino}:{born}"
+        return identity(self.path)
+
+
+def identity(path: Path) -> str:
+    """What a copy of a file or folder, on this machine or another, does not have in common with it.
+
+    Raises:
+        StateError: It is gone.
+    """
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise StateError(str(path), f"cannot be read ({error.strerror})") from None
+    born = getattr(found, "st_birthtime", "")  # where the system tells it
+    return f"{_machine()}:{found.st_ino}:{born}"
 
 
 def aside(name: str, number: int | str) -> str:

@@ -64,6 +64,10 @@ class Account:
         """The same for a window of this encoding: only the one in force is."""
         return self.current is not None and self.current.hash == encoding and self.allows(start, stop)
 
+    def at(self, sealed: int, sent: int) -> "Account":
+        """The account with this seal and this count; for every report, so without the slower `replace`."""
+        return Account(sealed, sent, self.active, self.refused, self.charges)
+
     def continues(self, other: "Account") -> bool:
         """Whether the same definition is in force as in another account, so that what runs may go on."""
         mine, theirs = self.current, other.current

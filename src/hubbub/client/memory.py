@@ -3,10 +3,12 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from hubbub.client.ledger import Account, Ledger, take_up
 from hubbub.client.policy import Policy
-from hubbub.client.secret import Memory, drawn
+from hubbub.client.records import ledger_of, ledger_tree
+from hubbub.client.secret import Memory, drawn, name_of
 from hubbub.client.state import (
     Encode,
     Installation,
@@ -72,7 +74,7 @@ class MemoryState:
         held = self._running.get(key)
         if held is None or held.hash != window.hash:
             return False
-        self._running[key] = replace(held, value=merge(held.value))
+        self._running[key] = held.holding(merge(held.value))
         return True
 
     def seal(self, now: float, encode: Encode, hashes: Mapping[str, str] | None = None) -> None:
@@ -101,7 +103,7 @@ class MemoryState:
             if taken is None:  # wiped by a call within this one
                 continue
             account = self._account(taken.metric)
-            self._accounts[taken.metric] = replace(account, sealed=max(account.sealed, taken.stop))
+            self._accounts[taken.metric] = account.at(max(account.sealed, taken.stop), account.sent)
             if report is not None:
                 self._outbox.setdefault(report.id, (report._replace(attempts=0, sealed=int(now)), taken.metric))
         for window in ended:
@@ -126,10 +128,12 @@ class MemoryState:
         if report_id in self._outbox:
             _, metric = self._outbox.pop(report_id)
             account = self._account(metric)
-            self._accounts[metric] = replace(account, sent=account.sent + 1)
+            self._accounts[metric] = account.at(account.sealed, account.sent + 1)
 
     def trim(self, max_reports: int, max_bytes: int, sealed_before: float) -> int:
         """Drop reports that are too old, then the oldest beyond the limits."""
+        if not self._outbox:
+            return 0
         newest = sorted(self._outbox.values(), key=lambda entry: (entry[0].sealed, entry[0].id), reverse=True)
         oldest, size, kept = sealed_before if is_time(sealed_before) else -math.inf, 0, 0
         for report, _ in newest:
@@ -175,3 +179,42 @@ class MemoryState:
 
     def _runs(self, window: Running) -> bool:
         return self._account(window.metric).runs(window.hash, window.start, window.stop)
+
+
+def dumped(state: MemoryState) -> dict[str, Any]:
+    """All that a state holds, in plain types: the secret and values of a simulated device, to be kept like a folder's.
+
+    Raises:
+        StateError: Nothing has begun in it, or windows are just being sealed.
+    """
+    if state._memory is None or state._taken:
+        raise StateError("in memory", "it cannot be dumped now", "do so between two calls, after begin")
+    running, waiting = list(state._running.values()), list(state._outbox.values())
+    return {
+        "secret": state._memory.secret.hex(),
+        "consent": state._consent,
+        "ledger": ledger_tree(state.ledger()),
+        "running": [(w.metric, w.hash, w.start, w.stop, w.segment, w.value) for w in running],
+        "outbox": [(r.id, r.body.decode(), r.due, r.attempts, r.sealed, metric) for r, metric in waiting],
+    }
+
+
+def restored(tree: Mapping[str, Any]) -> MemoryState:
+    """The state behind `dumped`; whoever goes on with it must let go of the one that was dumped.
+
+    Raises:
+        ValueError: It is no dump.
+    """
+    try:
+        state, secret, ledger = MemoryState(), bytes.fromhex(tree["secret"]), ledger_of(tree["ledger"])
+        if ledger.under != name_of(secret):
+            raise ValueError
+        state._memory, state._accounts = Memory(secret, "", 0, "", ledger), dict(ledger.accounts)
+        state._consent = tree["consent"]
+        for window in tree["running"]:
+            state._running[window[0], window[2]] = Running(*window)
+        for key, body, *rest, metric in tree["outbox"]:
+            state._outbox[key] = Report(key, body.encode(), *rest), metric
+    except (ValueError, TypeError, LookupError, AttributeError):
+        raise ValueError("not the dump of a state") from None
+    return state

@@ -8,7 +8,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from hubbub.client.charges import DAY, Charge, whole
 from hubbub.errors import HubbubError, ParameterError
@@ -117,11 +117,15 @@ def enforce(lock: Lock, policy: Policy) -> None:
     Raises:
         PolicyError: Naming everything that the lock asks for and the policy does not allow.
     """
-    asked = [_Asked(metric) for metric in lock.metrics.values()]
-    problems = [problem for one in asked for problem in _alone(one.metric, policy)]
-    problems += filter(None, _sums(asked, policy))
-    if problems:
+    if problems := _problems(tuple(lock.metrics.values()), policy):
         raise PolicyError(policy.name, problems)
+
+
+@lru_cache(maxsize=64)  # a process may hold many clients of one lock
+def _problems(metrics: Sequence[Metric], policy: Policy) -> Sequence[str]:
+    asked = [_Asked(metric) for metric in metrics]
+    problems = [problem for one in asked for problem in _alone(one.metric, policy)]
+    return (*problems, *filter(None, _sums(asked, policy)))
 
 
 @dataclass(frozen=True)

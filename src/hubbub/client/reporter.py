@@ -70,6 +70,7 @@ class Reporter:
         self.form = form(metric)
         self._metric = metric
         self._cell = cell
+        self._last: Running | None = None  # the window that was asked for last
         self._prf = prf.device_prf(secret, collection, metric.name, self.form.hash)
         # A device has one turn, whatever the metric; it follows from the secret and never from data.
         every = metric.report_every
@@ -77,9 +78,13 @@ class Reporter:
 
     def around(self, now: float) -> Running:
         """The window that `now` falls into, with nothing recorded yet."""
-        windows = self.form.windows
-        window = windows.index(now)
-        return Running(self._metric.name, self.form.hash, windows.start(window), windows.end(window), self._cell)
+        last = self._last
+        if last is None or not last.start <= now < last.stop:
+            windows = self.form.windows
+            window = windows.index(now)
+            last = Running(self._metric.name, self.form.hash, windows.start(window), windows.end(window), self._cell)
+            self._last = last
+        return last
 
     def reports(self, running: Running) -> bool:
         """Whether the window lies in the metric's life and it is the device's turn."""

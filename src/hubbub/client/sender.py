@@ -52,18 +52,20 @@ class Sender:
         self._own = own
         self._agenda = schedule.Agenda()
         self._sending = threading.RLock()  # around the transport; taken before the guard. See `Client` for reentrance.
-        self._wake = threading.Event()
+        self._wake: threading.Event | None = None  # the thread's; a client without one is a quarter smaller
         self._stopped = False
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
         """Send from a thread of its own from now on."""
-        self._thread = threading.Thread(target=self._live, name="hubbub", daemon=True)
+        self._wake = threading.Event()
+        self._thread = threading.Thread(target=self._live, args=(self._wake,), name="hubbub", daemon=True)
         self._thread.start()
 
     def wake(self) -> None:
         """Have the thread look again: there may be something to do."""
-        self._wake.set()
+        if self._wake:
+            self._wake.set()
 
     def halt(self) -> None:
         """Break off the request that is under way and begin none until `resume`."""
@@ -74,12 +76,12 @@ class Sender:
         """Requests may begin again."""
         if self._own:
             self._own.resume()
-        self._wake.set()
+        self.wake()
 
     def stop(self, budget: float) -> None:
         """End the thread. A request that is under way has half of `budget` seconds to be answered, then it is cut."""
         self._stopped = True
-        self._wake.set()
+        self.wake()
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join(budget / 2)
@@ -168,7 +170,7 @@ class Sender:
         if self._own:
             self._own.close()
 
-    def _live(self) -> None:
+    def _live(self, wake: threading.Event) -> None:
         patience = PATIENCE if isinstance(self._desk.clock, SystemClock) else RESTLESS
         while not self._stopped:
             try:
@@ -176,5 +178,5 @@ class Sender:
             except Exception as error:  # the thread outlives a full disk, a clock that fails, a locked folder
                 left = patience
                 self._desk.failed(error)
-            self._wake.wait(min(max(left, 0.0), patience))
-            self._wake.clear()
+            wake.wait(min(max(left, 0.0), patience))
+            wake.clear()

@@ -54,6 +54,10 @@ class Running:
     segment: str  # as it was when the program first ran in the window
     value: float | None = field(default=None, repr=False)  # None: nothing valid was recorded
 
+    def holding(self, value: float) -> "Running":
+        """The window once it holds this; `replace` would take most of the time of recording."""
+        return Running(self.metric, self.hash, self.start, self.stop, self.segment, value)
+
 
 class Report(NamedTuple):
     """A sealed report: its id and the very bytes that are posted until a terminal answer."""

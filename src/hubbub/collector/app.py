@@ -73,6 +73,7 @@ class _Collector:
         self._clock = clock
         self._budget = body.Budget()
         self._mode = contract.mode_of(store)
+        self._simulated = contract.simulated(store, clock)
         self._others = Starlette(
             routes=[
                 Route("/v1/stopped", self._ending),
@@ -140,7 +141,7 @@ class _Collector:
         return _json(contract.Stopped(dict(self._stopped.dates)))
 
     async def _health(self, request: Request) -> Response:
-        return _json(contract.Health("alive", self._mode))
+        return _json(contract.Health("alive", self._mode, self._simulated))
 
     async def _ready(self, request: Request) -> Response:
         try:

@@ -5,11 +5,13 @@ from typing import Any
 
 from starlette.requests import Request
 
+from hubbub.dashboard.detail import MOST
 from hubbub.errors import ParameterError
 from hubbub.estimates import instant
 from hubbub.serving.problems import RequestError
 
 _LONGEST = 100  # characters of a value
+_LONGEST_SEGMENT = 8192  # a label may join dozens of values of 64 characters
 
 Parser = Callable[[str, str], Any]  # name and text to what an estimate takes
 
@@ -21,21 +23,42 @@ def _level(name: str, text: str) -> float:
         raise ParameterError(name, text, "a number in (0, 1)") from None
 
 
-def _version(name: str, text: str) -> int:
-    try:
-        if not (text.isascii() and text.isdigit() and int(text) > 0):
-            raise ValueError
-        return int(text)
-    except ValueError:
-        raise ParameterError(name, text, "an integer from 1 on") from None
+def _whole(most: int | None = None) -> Parser:
+    def parse(name: str, text: str) -> int:
+        try:
+            if not (text.isascii() and text.isdigit() and 0 < int(text) <= (most or int(text))):
+                raise ValueError
+            return int(text)
+        except ValueError:
+            expected = "an integer from 1 on" if most is None else f"an integer in [1, {most}]"
+            raise ParameterError(name, text, expected) from None
+
+    return parse
 
 
 def _text(name: str, text: str) -> str:
     return text
 
 
-SPAN: Mapping[str, Parser] = {"start": instant, "end": instant, "segment": _text, "level": _level}
-MEAN: Mapping[str, Parser] = {**SPAN, "version": _version}
+def _any(parser: Parser) -> Parser:
+    """Nothing, as a form sends it, is all."""
+    return lambda name, text: parser(name, text) if text else None
+
+
+ROWS: Mapping[str, Parser] = {
+    "start": instant,
+    "end": instant,
+    "segment": _text,
+    "version": _whole(),
+    "level": _level,
+}
+LIST: Mapping[str, Parser] = {"q": _text, "page": _whole()}
+PAGE: Mapping[str, Parser] = {
+    "segment": _text,
+    "version": _any(_whole()),
+    "windows": _whole(MOST),
+    "end": _any(instant),
+}
 
 
 def parameters(request: Request, parsers: Mapping[str, Parser]) -> dict[str, Any]:
@@ -51,8 +74,9 @@ def parameters(request: Request, parsers: Mapping[str, Parser]) -> dict[str, Any
                 raise ParameterError("query", name[:_LONGEST], "made of " + ", ".join(parsers))
             if name in found:
                 raise ParameterError(name, text[:_LONGEST], "given once")
-            if len(text) > _LONGEST:
-                raise ParameterError(name, text[:_LONGEST] + "…", f"at most {_LONGEST} characters")
+            most = _LONGEST_SEGMENT if name == "segment" else _LONGEST
+            if len(text) > most:
+                raise ParameterError(name, text[:_LONGEST] + "…", f"at most {most} characters")
             found[name] = parsers[name](name, text)
     except ParameterError as error:
         raise invalid(error) from None

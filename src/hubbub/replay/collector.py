@@ -10,6 +10,7 @@ from typing import Self
 from hubbub.errors import HubbubError
 
 _LISTENING = re.compile(r"hubbub: listening on http://127\.0\.0\.1:(\d+)")
+_READING = re.compile(r"hubbub: reading on http://127\.0\.0\.1:(\d+)")
 _STARTS = 3  # times that a collector which died is started again
 _STOP_SECONDS = 10
 
@@ -19,9 +20,9 @@ class Collector:
 
     def __init__(self, lock: Path, store: Path, clock: Path) -> None:
         self._command = [sys.executable, "-m", "hubbub", "serve", "--lock", str(lock), "--store", str(store)]
-        self._command += ["--clock", str(clock), "--read-port", "0", "--with-parent"]
+        self._command += ["--clock", str(clock), "--with-parent"]
         self._process: subprocess.Popen[str] | None = None
-        self._port = 0
+        self._port = self._read_port = 0
         self.restarts = 0
 
     @property
@@ -30,24 +31,27 @@ class Collector:
         return f"http://127.0.0.1:{self._port}"
 
     @property
+    def read_endpoint(self) -> str:
+        """Where its dashboard and its estimates are."""
+        return f"http://127.0.0.1:{self._read_port}"
+
+    @property
     def pid(self) -> int:
         """The serving process."""
         return self._running().pid
 
     def __enter__(self) -> Self:
-        self._start()
+        try:
+            self._start()
+        except BaseException:  # Ctrl-C among them, while it starts
+            self._stop()
+            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        process = self._running()
-        process.terminate()
-        try:
-            process.wait(_STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-        self._end()
+        self._stop()
 
     def revive(self) -> bool:
         """Start it again on the same port and store if it has died; whether that was needed.
@@ -65,16 +69,26 @@ class Collector:
         return True
 
     def _start(self) -> None:
-        command = [*self._command, "--port", str(self._port)]
+        command = [*self._command, "--port", str(self._port), "--read-port", str(self._read_port)]
         self._process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, start_new_session=True
         )
         assert self._process.stdout is not None
-        found = _LISTENING.match(self._process.stdout.readline())
-        if found is None:
+        found = _LISTENING.match(self._process.stdout.readline()), _READING.match(self._process.stdout.readline())
+        if found[0] is None or found[1] is None:
             self._process.kill()
             raise HubbubError(f"the collector did not start (exit code {self._end()})")
-        self._port = int(found[1])
+        self._port, self._read_port = int(found[0][1]), int(found[1][1])
+
+    def _stop(self) -> None:
+        if self._process is None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+        self._end()
 
     def _end(self) -> int:
         """Wait for the process, which is ending, and let go of its output; its exit code."""

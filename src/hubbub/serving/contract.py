@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from hubbub.clock import Clock, ScaledClock
 from hubbub.estimates import Known, Period, Row
 from hubbub.store import Store
 from hubbub.wire import MAX_REPORTS
@@ -28,6 +29,7 @@ Code = Literal[
 Mode = Literal["real", "dev"]
 Date = Annotated[str, Meta(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
+FILES = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}  # media types by suffix
 
 
 class Sent(msgspec.Struct):
@@ -70,11 +72,19 @@ class Stopped(msgspec.Struct):
     stopped: dict[str, Date]
 
 
+class Simulated(msgspec.Struct):
+    """A clock that agreed with the real one at `origin`, unix seconds, and runs `speed` times as fast."""
+
+    origin: float
+    speed: Annotated[float, Meta(gt=0)]
+
+
 class Health(msgspec.Struct, omit_defaults=True):
-    """`dev` where time runs ahead and nothing is real."""
+    """`dev` where time runs ahead and nothing is real; there the listener of devices tells its `clock`."""
 
     status: Literal["alive", "ready"]
     mode: Mode = "real"
+    clock: Simulated | UnsetType = UNSET
 
 
 class Problem(msgspec.Struct, omit_defaults=True):
@@ -107,6 +117,13 @@ class Listed(Known, frozen=True):
 def mode_of(store: Store) -> Mode:
     """What `Health` says of a process that serves this store."""
     return "dev" if store.dev else "real"
+
+
+def simulated(store: Store, clock: Clock) -> Simulated | UnsetType:
+    """What `Health` says of the time of a process that serves this store by this clock."""
+    if not store.dev or not isinstance(clock, ScaledClock) or clock.start != clock.origin:
+        return UNSET
+    return Simulated(clock.origin, clock.speed)
 
 
 @dataclass(frozen=True)
@@ -156,7 +173,13 @@ _LEVEL = Parameter(
     {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1, "default": 0.95},
 )
 _VERSION = Parameter("version", "Only this version of the metric", {"type": "integer", "minimum": 1})
-_ASKED = {400: ("invalid_parameter",), 404: ("unknown_metric",), 421: ("misdirected",), 503: ("unavailable",)}
+_ASKED = {
+    400: ("invalid_parameter",),
+    403: ("cross_site",),
+    404: ("unknown_metric",),
+    421: ("misdirected",),
+    503: ("unavailable",),
+}
 _MEAN = {**_ASKED, 404: ("unknown_metric", "no_windows")}
 _DOWN = {503: ("unavailable",)}
 
@@ -184,8 +207,20 @@ OPERATIONS: tuple[Operation, ...] = (
         "/v1/metrics/{name}/estimates",
         "Estimates by window and segment",
         list[Row],
-        (_NAME, *_SPAN, _LEVEL),
+        (_NAME, *_SPAN, _VERSION, _LEVEL),
         problems=_ASKED,
+    ),
+    *(
+        Operation(
+            "read",
+            "get",
+            f"/v1/metrics/{{name}}/estimates.{suffix}",
+            "The same as a file, with the columns of `hubbub export`",
+            media,
+            (_NAME, *_SPAN, _VERSION, _LEVEL),
+            problems=_ASKED,
+        )
+        for suffix, media in FILES.items()
     ),
     Operation(
         "read",

@@ -38,7 +38,7 @@ def document(servers: dict[str, str]) -> dict[str, Any]:
 
 
 def _operation(operation: Operation) -> dict[str, Any]:
-    kind = "text/plain" if _is_text(operation.answer) else "application/json"
+    kind = operation.answer.partition(";")[0] if _is_text(operation.answer) else "application/json"
     described: dict[str, Any] = {
         "operationId": f"{operation.listener}_{operation.method}_{operation.path.strip('/').translate(_PLAIN)}",
         "summary": operation.summary,
@@ -86,4 +86,4 @@ def _is_text(model: Any) -> bool:
     return isinstance(model, str)
 
 
-_PLAIN = str.maketrans({"/": "_", "{": "", "}": ""})
+_PLAIN = str.maketrans({"/": "_", ".": "_", "{": "", "}": ""})

@@ -66,8 +66,9 @@ class Child:
     def tell(self) -> None:
         """Hand over the settings, upon which it begins to serve."""
         assert self.process.stdin is not None
-        with suppress(BrokenPipeError):  # it is dead, and its closed output says so
-            self.process.stdin.write(self.settings.dump())
+        settings = self.settings.dump()
+        with suppress(BrokenPipeError, ValueError):  # it is dead, its pipe perhaps closed, and its output says so
+            self.process.stdin.write(settings)
             self.process.stdin.flush()
 
     def listen(self) -> None:

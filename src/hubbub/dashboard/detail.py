@@ -1,0 +1,189 @@
+"""The page of one metric: which windows of which segment and version it shows, and all that stands beside them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from hubbub.dashboard.overview import chosen, definitions, last_stop, newest_shown
+from hubbub.errors import ParameterError
+from hubbub.estimates import Known, Period, Row, metrics, period, rows
+from hubbub.estimates.wording import Scale
+from hubbub.lock import Metric
+from hubbub.mechanisms import of_metric
+from hubbub.store import Store
+from hubbub.windows import iso, windows
+
+WINDOWS = 90  # that are shown unless asked otherwise
+MOST = 1000
+SPANS: Mapping[str, tuple[int, ...]] = {"hour": (24, 90, 720), "day": (28, 90, 400), "week": (13, 26, 90)}
+_RECENT = 8  # windows that decide which segment is shown unless asked otherwise
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a page is asked for.
+
+    Attributes:
+        segment: One; that with the most reports by default.
+        version: One; by default all that measure the same as the newest.
+        windows: How many.
+        end: Where the last of them ends, unix seconds; the present by default.
+    """
+
+    segment: str | None = None
+    version: int | None = None
+    windows: int = WINDOWS
+    end: float | None = None
+
+
+@dataclass(frozen=True)
+class Detail:
+    """What a page shows.
+
+    Attributes:
+        metric: The definition that its words are about: the version asked for, or the newest.
+        versions: All there are, newest first.
+        apart: Versions that measure something else and are left out.
+        segment: The segment that is shown.
+        segments: All there are, with the newest row of each that may be shown.
+        rows: In order of time.
+        scale: How their numbers are written.
+        mean: Of these windows together; None where none has ended.
+        start: Where the first window may begin, unix seconds.
+        stop: Where the last one ends.
+        earlier: Whether reports lie before.
+        later: Whether windows lie after.
+    """
+
+    wanted: Wanted
+    metric: Metric
+    versions: Sequence[Known]
+    apart: Sequence[Known]
+    segment: str
+    segments: Mapping[str, Row | None]
+    rows: Sequence[Row]
+    scale: Scale
+    mean: Period | None
+    start: int
+    stop: int
+    earlier: bool
+    later: bool
+
+    @property
+    def cuts(self) -> dict[int, str]:
+        """Windows of each version."""
+        return {known.version: known.window for known in self.versions}
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Least and largest truth."""
+        return of_metric(self.metric).bounds
+
+    @property
+    def latest(self) -> Row | None:
+        """The newest row that may be shown."""
+        return newest_shown(self.rows)
+
+    @property
+    def spans(self) -> tuple[int, ...]:
+        """How many windows there are links for."""
+        return SPANS[self.metric.window]
+
+    def address(self, **changes: object) -> str:
+        """This page, with these parameters changed; None takes one away."""
+        asked: dict[str, object] = {"segment": self.wanted.segment, "version": self.wanted.version}
+        asked["windows"] = None if self.wanted.windows == WINDOWS else self.wanted.windows
+        asked["end"] = None if self.wanted.end is None else iso(self.stop)
+        kept = {name: value for name, value in {**asked, **changes}.items() if value is not None}
+        return f"/m/{self.metric.name}" + (f"?{urlencode(kept)}" if kept else "")
+
+    def data(self, suffix: str = "") -> str:
+        """The rows that are shown, for programs: as JSON, or with the suffix of a file."""
+        asked: dict[str, object] = {"start": iso(self.start), "end": iso(self.stop), "segment": self.segment}
+        if self.wanted.version is not None or self.apart:
+            asked["version"] = self.metric.version
+        return f"/v1/metrics/{self.metric.name}/estimates{suffix}?{urlencode(asked)}"
+
+    def before(self) -> str:
+        """The windows before these."""
+        return self.address(end=iso(self.start))
+
+    def after(self) -> str:
+        """The windows after these."""
+        return self.address(end=iso(self.stop + self.stop - self.start))
+
+
+def detail(store: Store, now: float, name: str, wanted: Wanted) -> Detail | None:
+    """What the page of a metric shows; None if the store knows no such metric.
+
+    Raises:
+        ParameterError: A segment or version that the metric does not have.
+        StoreError: The store cannot be read.
+    """
+    versions = [known for known in metrics(store) if known.name == name]
+    if not versions:
+        return None
+    asked = _asked(versions, wanted.version)
+    subject = asked[0]
+    declared = list(dict.fromkeys(segment for known in asked for segment in known.segments))
+    if wanted.segment is not None and wanted.segment not in declared:
+        raise ParameterError("segment", wanted.segment, "one of " + ", ".join(map(repr, declared)))
+    cut, last = windows(subject.window), last_stop(asked, now)
+    stop = last if wanted.end is None else min(last, cut.start(cut.index(wanted.end)))
+    start = stop - wanted.windows * cut.length
+
+    def of(segment: str | None, begin: int) -> list[Row]:
+        versions = {known.version for known in asked}
+        found = rows(store, now=now, metric=name, start=begin, end=stop, segment=segment)
+        return sorted(
+            (row for row in found if row.version in versions), key=lambda row: (row.window_start, row.version)
+        )
+
+    recent = of(None, stop - min(_RECENT, wanted.windows) * cut.length) if len(declared) > 1 else []
+    segment = wanted.segment if wanted.segment is not None else chosen(recent, declared)
+    shown = of(segment, start)
+    return Detail(
+        wanted=wanted,
+        metric=definitions(store)[name, subject.version],
+        versions=versions,
+        apart=[known for known in versions if known not in asked] if wanted.version is None else [],
+        segment=segment,
+        segments={label: newest_shown([row for row in recent if row.segment == label]) for label in declared},
+        rows=shown,
+        scale=Scale.of(subject.kind, subject.unit, shown),
+        mean=_mean(store, now, name, segment, shown, start, stop),
+        start=start,
+        stop=stop,
+        earlier=_first(store, versions) < start,
+        later=stop < last,
+    )
+
+
+def _asked(versions: Sequence[Known], version: int | None) -> list[Known]:
+    """The version that is asked for; else all that measure the same as the newest."""
+    if version is None:
+        same = (versions[0].kind, versions[0].unit)
+        return [known for known in versions if (known.kind, known.unit) == same]
+    found = [known for known in versions if known.version == version]
+    if not found:
+        raise ParameterError("version", version, "one of " + ", ".join(str(known.version) for known in versions))
+    return found
+
+
+def _mean(
+    store: Store, now: float, name: str, segment: str, shown: Sequence[Row], start: int, stop: int
+) -> Period | None:
+    """The mean of the newest encoding's windows."""
+    reported = [row.version for row in shown if row.n] or [row.version for row in shown]
+    if not reported:
+        return None
+    try:
+        return period(store, now=now, metric=name, start=start, end=stop, segment=segment, version=max(reported))
+    except ParameterError:  # none of its windows has ended
+        return None
+
+
+def _first(store: Store, versions: Sequence[Known]) -> float:
+    """Where the first window with reports begins, unix seconds."""
+    cuts = {known.hash: windows(known.window) for known in versions}
+    return min((cuts[key.hash].start(key.window) for key in store.windows(versions[0].name)), default=float("inf"))
