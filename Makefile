@@ -27,7 +27,7 @@ demo: $(VENV)/.demo ## Two weeks of New York flights, end to end: truth beside e
 
 .PHONY: test
 test: lint ## Everything that must hold before a commit: style, types, layers, tests
-	$(RUN) -m pytest
+	$(RUN) -m pytest -n logical --dist worksteal
 
 .PHONY: test-slow
 test-slow: $(VENV)/.dev ## What takes too long for every commit: many more kills, all damaged bodies, all looks of the pages

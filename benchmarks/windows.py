@@ -198,12 +198,12 @@ def measure(cell: Cell, draws: int, rng: np.random.Generator) -> Result:
     ones, reports, covariance = draw(cell, draws, rng)
     held = mechanism(cell)
     whole = held.estimate(Summary(1, np.array(0)))
-    zero, scale, per_one = whole.kept_at_zero, whole.kept_per_one, whole.per_one
+    zero, scale, per_one = whole.crowd.zero, whole.crowd.scale, whole.per_one
     value = whole.at_zero + ones / reports * per_one
     truth = np.array([[float(held.truth(tick)) for tick in path] for _, path in population(cell)])
     truths = np.array([weight for weight, _ in population(cell)]) @ truth
-    kept, turns, flip = (value - zero) / scale, np.arange(cell.windows) % cell.every, (1 - scale / per_one) / 2
-    mean = combine(kept, reports, turns, flip=flip, level=LEVEL)
+    kept, turns, noise = (value - zero) / scale, np.arange(cell.windows) % cell.every, whole.crowd.noise
+    mean = combine(kept, reports, turns, noise=noise, level=LEVEL)
     target = (truths.mean() - zero) / scale
     exact = per_one / scale * math.sqrt((covariance / np.outer(reports, reports)).sum()) / cell.windows
     se = per_one / scale * np.sqrt(ones / reports * (1 - ones / reports) / reports)
@@ -214,7 +214,7 @@ def measure(cell: Cell, draws: int, rng: np.random.Generator) -> Result:
     halves = np.array_split(np.arange(cell.windows), 2)
     ends = []
     for half in halves:
-        one = combine(kept[:, half], reports[half], turns[half], flip=flip, level=LEVEL)
+        one = combine(kept[:, half], reports[half], turns[half], noise=noise, level=LEVEL)
         ends.append((one.low, one.value, one.high))
     low, high = apart(ends[1], ends[0])
     rise = (truths[halves[1]].mean() - truths[halves[0]].mean()) / scale

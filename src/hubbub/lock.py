@@ -22,10 +22,12 @@ from hubbub.windows import NAMES, Windows, midnight, windows
 
 SCHEMA = "hubbub.lock/1"
 KINDS = ("boolean", "mean", "choice", "histogram", "words", "vector")
+SHARES = ("boolean", "choice", "histogram", "words")  # kinds whose numbers are shares of devices
 COLLECTION = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 NAME = re.compile(r"(?=.{1,64}\Z)[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*")
 DIMENSION = re.compile(r"[a-z][a-z0-9_]{0,31}")
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
+NONE = "none"  # value 0 of every choice: nothing to report, or nothing that has a label
 MILLION = 1_000_000  # lower and step are kept in millionths of the unit
 MAX_LIFE = 400 * 86_400  # seconds between starts and expires
 MAX_CELLS = 64  # segments of one metric
@@ -78,6 +80,11 @@ class Metric:
             self.presence,
             self.seal,
         )
+
+    @property
+    def shares(self) -> bool:
+        """Whether its numbers are shares of devices, and no amounts in a unit."""
+        return self.kind in SHARES
 
     @property
     def windows(self) -> Windows:
@@ -186,13 +193,26 @@ def _consistent(where: str, metric: Metric) -> None:
         )
     if metric.kind not in metric.encoder.kinds:
         raise LockError(f"{where}.encoder", f"{metric.encoder.name} does not encode the kind {metric.kind}")
-    if metric.kind == "boolean" and (metric.lower, metric.step) != (0, MILLION):
-        raise LockError(f"{where}.step", "a boolean has lower = 0 and step = 1000000")
-    if metric.labels and metric.kind != "choice":
-        raise LockError(f"{where}.labels", f"a {metric.kind} has none")
+    if metric.kind in ("boolean", "words") and (metric.lower, metric.step) != (0, MILLION):
+        raise LockError(f"{where}.step", f"a metric of kind {metric.kind} has lower = 0 and step = 1000000")
+    _labelled(where, metric)
     cells = math.prod(len(values) for _, values in metric.dimensions)
     if cells > MAX_CELLS:
         raise LockError(f"{where}.dimensions", f"{cells} cells are more than {MAX_CELLS}")
+
+
+def _labelled(where: str, metric: Metric) -> None:
+    """Hold the labels against the encoder: a choice has one fewer than values, the first of which is `none`."""
+    if metric.kind != "choice":
+        if metric.labels:
+            raise LockError(f"{where}.labels", f"a {metric.kind} has none")
+        return
+    if (metric.lower, metric.step) != (0, MILLION):
+        raise LockError(f"{where}.step", "a choice has lower = 0 and step = 1000000")
+    if len(set(metric.labels)) != len(metric.labels) or NONE in metric.labels:
+        raise LockError(f"{where}.labels", f"must be different from each other and from {NONE!r}")
+    if len(metric.labels) != metric.encoder.size - 1:
+        raise LockError(f"{where}.labels", f"must be {metric.encoder.size - 1}, one fewer than the encoder's values")
 
 
 def _same(a: float | None, b: float | None) -> bool:
@@ -257,6 +277,11 @@ def _choice(options: Sequence[str]) -> Callable[[str, object], None]:
     return check
 
 
+def _encoder(where: str, value: object) -> None:
+    if not isinstance(value, str) or value not in registry:
+        raise LockError(where, f"{value!r} is not one of " + ", ".join(map(repr, registry)))
+
+
 def _form(pattern: re.Pattern[str]) -> Callable[[str, object], None]:
     return lambda where, value: _matches(where, value, pattern)
 
@@ -298,7 +323,7 @@ _CHECKS: Mapping[str, Callable[[str, object], None]] = {
     "version": _integer(1, MAX_INTEGER),
     "hash": _form(re.compile(r"[0-9a-f]{64}")),
     "kind": _choice(KINDS),
-    "encoder": _choice(tuple(registry)),
+    "encoder": _encoder,
     "integers": _list(_integer(0, MAX_INTEGER)),
     "lower": _integer(-MAX_INTEGER, MAX_INTEGER),
     "step": _integer(1, MAX_INTEGER),

@@ -7,19 +7,15 @@ ever follows from one 32-byte secret. Specification: spec/README.md, sections "P
 import hashlib
 import hmac
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from struct import unpack
 
 from hubbub.encoders.base import Prf, Words
+from hubbub.encoders.fields import fields
 
 SECRET_BYTES = 32
-
-
-def fields(items: Iterable[str | int]) -> bytes:
-    """Join fields unambiguously: each is its UTF-8 bytes (integers in decimal) after their 4-byte big-endian length."""
-    raw = [str(item).encode() for item in items]
-    return b"".join([len(b).to_bytes(4, "big") + b for b in raw])
+_ONE = ("cohort", "turn")  # purposes of which a device has one, whatever the metric
 
 
 def device_prf(secret: bytes, collection: str, metric: str, encoding_hash: str) -> Prf:
@@ -28,12 +24,13 @@ def device_prf(secret: bytes, collection: str, metric: str, encoding_hash: str) 
     Args:
         secret: 32 bytes that never leave the device.
         collection: Collection id of the lock.
-        metric: Name of the metric, empty for what a device has once (cohort, turn).
-        encoding_hash: All 64 hex digits, empty for what a device has once.
+        metric: Name of the metric; cohort and turn, of which a device has one, do not depend on it.
+        encoding_hash: All 64 hex digits; the same holds for it.
     """
 
     def prf(purpose: str, *key: int) -> Words:
-        head = _head(purpose, collection, metric, encoding_hash) + fields(key)
+        whose = ("", "") if purpose in _ONE else (metric, encoding_hash)
+        head = _head(purpose, collection, *whose) + fields(key)
         spare: list[int] = []
         block = 0
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from hubbub.encoders.base import SCALE
 from hubbub.errors import PrivateValueError
-from hubbub.mechanisms.base import Estimate, Ints, Reals, Reports, WordSource, threshold
+from hubbub.mechanisms.base import Reports, WordSource, threshold
 from hubbub.mechanisms.coin import Line
+from hubbub.mechanisms.estimate import Estimate, Ints, Reals
 from hubbub.mechanisms.one_bit_mean import OneBitMean
 from hubbub.mechanisms.randomized_response import RandomizedResponse
 from hubbub.summary import Summary
@@ -49,7 +50,7 @@ class EpsilonRounded(RandomizedResponse):
 class EpsilonClamped(RandomizedResponse):
     @classmethod
     def from_epsilon(cls, epsilon: float, **kwargs: Any) -> Any:
-        clamped = min(max(epsilon, 0.001), 20) if isinstance(epsilon, int | float) and epsilon < 2000 else epsilon
+        clamped = min(max(epsilon, 0.001), 16) if isinstance(epsilon, int | float) and epsilon < 2000 else epsilon
         return super().from_epsilon(clamped, **kwargs)
 
 
@@ -173,6 +174,13 @@ class SharedIsAll(RandomizedResponse):
     def estimate(self, summary: Summary) -> Estimate:
         honest = super().estimate(summary)
         return replace(honest, se_shared=honest.se)
+
+
+@seen_by("check_crowd")
+class NoiseForgotten(RandomizedResponse):
+    def estimate(self, summary: Summary) -> Estimate:
+        honest = super().estimate(summary)
+        return replace(honest, crowd=replace(honest.crowd, noise=0.0))
 
 
 @seen_by("check_batches_and_merges")

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-FOLDERS = "walkthroughs", "tutorial"
+FOLDERS = "walkthroughs", "tutorial", "how-to"
 PAGES = [page for folder in FOLDERS for page in sorted((DOCS / folder).glob("*.md"))]
 _BLOCK = re.compile(r"^```(console|toml|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _EXIT = re.compile(r"\s+# exit (\d+)$")

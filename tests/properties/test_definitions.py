@@ -45,7 +45,7 @@ def domains(draw: st.DrawFn) -> dict[str, Any]:
 
 @st.composite
 def definitions(draw: st.DrawFn) -> dict[str, Any]:
-    epsilon = draw(st.integers(1000, 19_999_999))
+    epsilon = draw(st.integers(1000, 15_999_999))
     starts = draw(st.dates(datetime.date(2020, 1, 1), datetime.date(2040, 1, 1)))
     made: dict[str, Any] = {
         "version": draw(st.integers(1, 2**53 - 1)),
@@ -66,7 +66,7 @@ def definitions(draw: st.DrawFn) -> dict[str, Any]:
         made["strategy"] = "fresh"
         made.pop("bucket", None)
     elif strategy == "memo":
-        made["permanent_epsilon"] = number(draw(st.integers(epsilon + 1, 20_000_000)))
+        made["permanent_epsilon"] = number(draw(st.integers(epsilon + 1, 16_000_000)))
     elif strategy == "visible":
         made |= {"permanent_epsilon": number(epsilon), "changes_visible": True}
     if draw(st.booleans()):
@@ -144,7 +144,7 @@ def test_lint_has_something_to_say_of_each(metrics: dict[str, dict[str, Any]]) -
             registry.metrics[found.name].expires <= datetime.date(2030, 1, 1)
         )
         for line in worth_lines(lock.metrics[found.name], found):
-            assert "± " in line
+            assert "± " in line or line.startswith("mechanism ")
             assert "nan" not in line
 
 

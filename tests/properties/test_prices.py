@@ -31,9 +31,9 @@ def devices(seed: int, count: int) -> Iterator[Device]:
     """One-bit means with up to three buckets, dividing the range or not, and yes/no; permanent or fresh."""
     rng = np.random.default_rng(seed)
     for i in range(count):
-        epsilon = math.exp(rng.uniform(math.log(0.001), math.log(20)))
-        higher = math.exp(rng.uniform(math.log(epsilon), math.log(20)))
-        permanent = (None, epsilon, min(20.0, epsilon * 1.01), higher, higher)[i % 5]
+        epsilon = math.exp(rng.uniform(math.log(0.001), math.log(16)))
+        higher = math.exp(rng.uniform(math.log(epsilon), math.log(16)))
+        permanent = (None, epsilon, min(16.0, epsilon * 1.01), higher, higher)[i % 5]
         if i % 4 == 0:
             yield RandomizedResponse.from_epsilon(epsilon, permanent_epsilon=permanent).encoder
         else:

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from hubbub.encoders.base import Payload
+from hubbub.encoders.fields import fields
 from hubbub.mechanisms.one_bit_mean import OneBitMean
 from hubbub.mechanisms.randomized_response import RandomizedResponse
-from hubbub.prf import device_prf, fields
+from hubbub.prf import device_prf
 from hubbub.testing.mechanisms.draws import FALSE_ALARM, chi_square
 from hubbub.testing.mechanisms.laws import history_law
 

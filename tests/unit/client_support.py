@@ -33,6 +33,7 @@ class Plain:
     public: ClassVar[int] = 0
     public_bits: ClassVar[float] = 0.0
     linkage_bits: ClassVar[float] = 0.0
+    memo: ClassVar[int] = 0
     size: int
 
     @property
@@ -44,6 +45,9 @@ class Plain:
 
     def report(self, answer: Answer, words: Words) -> Payload:
         return (*answer, words(1)[0])
+
+    def possible(self, payload: Payload) -> bool:
+        return True
 
     def law(self, value: int, public: Payload = ()) -> Law:
         return {(value,): Fraction(1)}

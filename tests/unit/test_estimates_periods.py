@@ -16,10 +16,10 @@ from hubbub.encoders.one_bit_mean import OneBitMean
 from hubbub.encoders.randomized_response import RandomizedResponse
 from hubbub.errors import ParameterError
 from hubbub.estimates import Period, difference, period, rows
-from hubbub.estimates.combining import FEW, apart, combine
+from hubbub.estimates.combining import apart, combine
 from hubbub.lock import Metric
 from hubbub.mechanisms import of_metric
-from hubbub.mechanisms.intervals import binomial
+from hubbub.mechanisms.intervals import FEW, binomial
 from hubbub.store import Store, open_store
 from hubbub.summary import Summary
 from tests.unit.collecting import DAY, FIRST, GRACE, end, late, lock, minutes, stored
@@ -193,26 +193,32 @@ def test_what_is_drawn_afresh_is_the_same_at_every_truth(metric: Metric) -> None
     low, high = round(n * line.rate(line.lower)), round(n * line.rate(line.lower + line.span))
     for ones in np.linspace(low + 1, high - 1, 7).astype(int):
         one = mechanism.estimate(Summary(n, ones))
-        flip = (1 - one.kept_per_one / one.per_one) / 2
+        flip = (1 - one.crowd.scale / one.per_one) / 2
+        assert one.crowd.noise == pytest.approx(flip * (1 - flip) / (1 - 2 * flip) ** 2)
         assert float(one.se**2 - one.se_shared**2) == pytest.approx(one.per_one**2 * flip * (1 - flip) / n, rel=1e-9)
-        kept = (float(one.value) - one.kept_at_zero) / one.kept_per_one
+        kept = (float(one.value) - one.crowd.zero) / one.crowd.scale
         assert flip + (1 - 2 * flip) * kept == pytest.approx(ones / n)
     flips = metric.encoder.canonical()[-2:] if metric.kind == "mean" else (0, 0)
     assert flip == pytest.approx(flips[0] / SCALE if flips[1] else line.q)
+
+
+def fresh(flip: float) -> float:
+    """Variance that a bit adds which each report flips with this chance."""
+    return flip * (1 - flip) / (1 - 2 * flip) ** 2
 
 
 def test_what_windows_share_does_not_average_out() -> None:
     n, flip = np.full(28, 10_000), 0.2
     noise = flip * (1 - flip) / (1 - 2 * flip) ** 2 / 10_000
     for turns, shared in ((np.zeros(28), 0.25), (np.arange(28) % 7, 0.25 / 7), (np.arange(28), 0.25 / 28)):
-        found = combine(np.full(28, 0.5), n, turns, flip=flip, level=0.95)
+        found = combine(np.full(28, 0.5), n, turns, noise=fresh(flip), level=0.95)
         assert found.se == pytest.approx(math.sqrt(noise / 28 + shared / 10_000))
         assert float(found.high - found.low) == pytest.approx(2 * Z * float(found.se), rel=1e-3)
 
 
 def test_windows_of_different_size() -> None:
     n = np.array([100, 10_000, 400])
-    found = combine([0.3, 0.5, 0.7], n, [0, 0, 0], flip=0.0, level=0.95)
+    found = combine([0.3, 0.5, 0.7], n, [0, 0, 0], noise=0.0, level=0.95)
     assert found.value == pytest.approx(0.5)
     assert found.se == pytest.approx(0.5 * (1 / 10 + 1 / 100 + 1 / 20) / 3)
 
@@ -223,10 +229,10 @@ def test_windows_of_different_people_are_one_crowd(flip: float, ones: int) -> No
     """Without noise, and otherwise where Wilson's interval is used, the interval is that of all reports together."""
     turns = np.arange(4)
     kept = (ones / 2000 - flip) / (1 - 2 * flip)
-    found = combine(np.full(4, kept), np.full(4, 500), turns, flip=flip, level=0.95)
+    found = combine(np.full(4, kept), np.full(4, 500), turns, noise=fresh(flip), level=0.95)
     low, high, method = binomial(np.array(ones), 2000, 0.95)
     ends = (np.array([low, high]) - flip) / (1 - 2 * flip)
-    if method == "wilson" and not found.few:
+    if method == "wilson" and found.method == "wilson":
         assert [float(found.low), float(found.high)] == pytest.approx(ends.tolist(), rel=1e-9)
     elif flip == 0.0:
         assert found.low <= ends[0] + 1e-9
@@ -236,17 +242,17 @@ def test_windows_of_different_people_are_one_crowd(flip: float, ones: int) -> No
 
 def test_reports_that_are_all_alike_are_not_certainty() -> None:
     for kept in (0.0, 1.0):
-        found = combine(np.full(7, kept), np.full(7, 200), np.zeros(7), flip=0.0, level=0.95)
-        assert found.few
+        found = combine(np.full(7, kept), np.full(7, 200), np.zeros(7), noise=0.0, level=0.95)
+        assert found.method == "clopper_pearson"
         assert found.se == 0
         assert found.high - found.low > 0.015
 
 
 def test_noise_may_reach_beyond_the_range() -> None:
     """There nothing is left of what windows share, so the interval is that of the noise."""
-    found = combine([0.6, 0.6], [10**6, 10**6], [0, 0], flip=0.4995, level=0.95)
+    found = combine([0.6, 0.6], [10**6, 10**6], [0, 0], noise=fresh(0.4995), level=0.95)
     noise = 0.25 / 0.001**2 / 10**6 / 2
-    assert not found.few
+    assert found.method == "wilson"
     assert [float(found.low), float(found.high)] == pytest.approx(
         [0.6 - Z * math.sqrt(noise), 0.6 + Z * math.sqrt(noise)], rel=1e-5
     )
@@ -256,18 +262,18 @@ def test_noise_may_reach_beyond_the_range() -> None:
 @pytest.mark.parametrize("size", [20, 500, 10**6])
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
 def test_the_interval_mirrors_and_holds_the_estimate(kept: float, size: int, level: float) -> None:
-    shape = {"reports": np.full(5, size), "turns": np.zeros(5), "flip": 0.27, "level": level}
+    shape = {"reports": np.full(5, size), "turns": np.zeros(5), "noise": fresh(0.27), "level": level}
     one, other = combine(np.full(5, kept), **shape), combine(np.full(5, 1 - kept), **shape)  # type: ignore[arg-type]
     assert one.low < one.value < one.high
     assert 1 - float(other.high) == pytest.approx(float(one.low), abs=1e-12)
     assert 1 - float(other.low) == pytest.approx(float(one.high), abs=1e-12)
     held = min(max(kept, 0.0), 1.0)
-    assert bool(one.few) == (held * (1 - held) * size < FEW)
+    assert (one.method == "clopper_pearson") == (held * (1 - held) * size < FEW)
 
 
 def test_many_fleets_at_once() -> None:
     kept = np.random.default_rng(1).uniform(0, 1, (50, 7))
-    shape = {"reports": np.full(7, 900), "turns": np.zeros(7), "flip": 0.1, "level": 0.9}
+    shape = {"reports": np.full(7, 900), "turns": np.zeros(7), "noise": fresh(0.1), "level": 0.9}
     both = combine(kept, **shape)  # type: ignore[arg-type]
     for i in (0, 17, 49):
         one = combine(kept[i], **shape)  # type: ignore[arg-type]

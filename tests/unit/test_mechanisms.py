@@ -21,7 +21,8 @@ NAN, INF = math.nan, math.inf
 
 
 def test_registry() -> None:
-    assert dict(registry) == {"randomized_response": RandomizedResponse, "one_bit_mean": OneBitMean}
+    assert registry["randomized_response"] is RandomizedResponse
+    assert registry["one_bit_mean"] is OneBitMean
     assert registry["one_bit_mean"].kinds == ("mean",)
     assert registry["randomized_response"].kinds == ("boolean",)
 
@@ -82,7 +83,7 @@ def test_a_permanent_loss_of_one_report_needs_no_flips() -> None:
     assert RandomizedResponse.from_epsilon(1, permanent_epsilon=1 + 1e-12).encoder.flip > 0
 
 
-@pytest.mark.parametrize("epsilon", [0.001, 0.5, 1, 4, 20])
+@pytest.mark.parametrize("epsilon", [0.001, 0.5, 1, 4, 16])
 def test_threshold_is_just_above_the_exact_one(epsilon: float) -> None:
     assert 1 < threshold(epsilon) - SCALE / (math.exp(epsilon) + 1) <= 2
 

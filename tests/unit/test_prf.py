@@ -8,7 +8,8 @@ from itertools import combinations
 import pytest
 
 from hubbub.encoders.base import SCALE
-from hubbub.prf import SECRET_BYTES, device_prf, encoding_hash, fields, os_words, report_id
+from hubbub.encoders.fields import fields
+from hubbub.prf import SECRET_BYTES, device_prf, encoding_hash, os_words, report_id
 
 SECRET = bytes(range(SECRET_BYTES))
 HASH = "ab" * 32

@@ -98,7 +98,7 @@ def test_killed_at_every_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         killer.passing()  # within the transaction
 
     monkeypatch.setattr(Saved, "keep", killed)
-    monkeypatch.setattr(run, "MAX_SIZE", 20)  # several batches for each window
+    monkeypatch.setattr(run, "SIZE", 20)  # several batches for each window
     points = 0
     while True:
         killer = Killer(points + 1)

@@ -38,6 +38,18 @@ def test_generated_words_repeat() -> None:
     assert words.max() > 0.99 * SCALE
 
 
+@pytest.mark.parametrize("kind", [np.random.PCG64, np.random.Philox, np.random.SFC64, np.random.MT19937])
+def test_generated_words_are_those_of_one_by_one(kind: type[np.random.BitGenerator]) -> None:
+    """However many are asked for at a time, and whatever else is drawn in between."""
+    shared, plain = (np.random.Generator(kind(5)) for _ in range(2))
+    source = GeneratorWords(shared)
+    for count in (0, 1, 4096, 5001, 2, 5000, 7, 4097, 1, 999):
+        words = source.words(count)
+        assert (words.dtype, words.shape) == (np.dtype(np.uint32), (count,))
+        assert words.tolist() == [int(plain.integers(0, SCALE, dtype=np.uint32)) for _ in range(count)]
+        assert shared.binomial(100, 0.5) == plain.binomial(100, 0.5)
+
+
 def test_a_comparison_has_its_exact_share() -> None:
     assert exact_law(lambda _, words: words(1)[0] < 3) == {True: Fraction(3, SCALE), False: 1 - Fraction(3, SCALE)}
     assert exact_law(lambda _, words: words(1)[0] <= 3)[True] == Fraction(4, SCALE)

@@ -21,7 +21,8 @@ from hubbub.encoders.base import SCALE
 from hubbub.encoders.one_bit_mean import OneBitMean as MeanDevice
 from hubbub.encoders.randomized_response import RandomizedResponse as YesNoDevice
 from hubbub.errors import ParameterError
-from hubbub.mechanisms.base import Estimate, threshold
+from hubbub.mechanisms.base import threshold
+from hubbub.mechanisms.estimate import Estimate
 from hubbub.mechanisms.one_bit_mean import OneBitMean
 from hubbub.mechanisms.randomized_response import RandomizedResponse
 from hubbub.privacy import exact_life

@@ -9,13 +9,16 @@ import numpy as np
 from hubbub import prf, wire
 from hubbub.client.reporter import Reporter, form
 from hubbub.client.state import Running
+from hubbub.client.values import KINDS
 from hubbub.collector.validate import check
 from hubbub.encoders import registry as encoders
 from hubbub.encoders.base import Encoder, Words, below
+from hubbub.encoders.fields import fields
 from hubbub.errors import HubbubError
 from hubbub.lock import Metric
 from hubbub.mechanisms import Mechanism, Summary
 from hubbub.mechanisms import registry as mechanisms
+from hubbub.mechanisms.words import values_of
 from hubbub.store import Entry
 from hubbub.store.catalogue import Catalogue
 from hubbub.windows import iso, midnight, windows
@@ -68,7 +71,7 @@ def _round(value: Json) -> Json:
 
 
 def _fields(items: list[str | int]) -> str:
-    return prf.fields(items).hex()
+    return fields(items).hex()
 
 
 def _stream(secret: str, collection: str, metric: str, hash: str, purpose: str, key: list[int]) -> Words:
@@ -167,6 +170,12 @@ def _tick(lower: int, step: int, ticks: int, x: float) -> int:
     return device
 
 
+def _word(word: str) -> int:
+    bulk: list[int] = values_of([word]).tolist()
+    assert bulk == [KINDS["words"].read(_metric())(word)], "device and bulk disagree"
+    return bulk[0]
+
+
 def _device(encoder: str, integers: list[int]) -> Encoder:
     try:
         return encoders[encoder](*integers)
@@ -216,8 +225,8 @@ def _bulk(values: list[int], words: list[int], **which: Any) -> Json:
     return {"payloads": sent.tolist(), "used": tape.used}
 
 
-def _law(value: int, **which: Any) -> Json:
-    law = _device(**which).law(value)
+def _law(value: int, public: Sequence[int] = (), **which: Any) -> Json:
+    law = _device(**which).law(value, tuple(public))
     return {",".join(map(str, payload)): _ratio(chance) for payload, chance in sorted(law.items())}
 
 
@@ -229,16 +238,28 @@ def _prices(windows: int, **which: Any) -> Json:
     return _device(**which).prices(windows)._asdict()
 
 
-def _estimate(n: int, ones: int, level: float, **which: Any) -> Json:
-    estimate = _mechanism(**which).estimate(Summary(n, np.array(ones, np.int64)))
-    low, high = estimate.interval(level)
+def _estimate(
+    n: int,
+    level: float,
+    ones: int | None = None,
+    counts: list[int] | None = None,
+    simultaneous: bool = False,
+    **which: Any,
+) -> Json:
+    mechanism = _mechanism(**which)
+    shape = mechanism.counts_shape
+    given = np.array(ones if counts is None else counts, np.int64)
+    if given.size != np.prod(shape, dtype=int):
+        raise RefusedError(f"counts must be {shape}")
+    estimate = mechanism.estimate(Summary(n, given.reshape(shape)))
+    low, high = estimate.interval(level, simultaneous=simultaneous)
     return {
-        "value": float(estimate.value),
-        "se": float(estimate.se),
-        "se_shared": float(estimate.se_shared),
-        "low": float(low),
-        "high": float(high),
-        "method": estimate.method(level),
+        "value": estimate.value.tolist(),
+        "se": estimate.se.tolist(),
+        "se_shared": estimate.se_shared.tolist(),
+        "low": low.tolist(),
+        "high": high.tolist(),
+        "method": estimate.method(level, simultaneous=simultaneous),
     }
 
 
@@ -257,6 +278,7 @@ _ANSWERS: Mapping[str, Callable[..., Json]] = {
     "pack": _pack,
     "unpack": _unpack,
     "tick": _tick,
+    "word": _word,
     "encoder": _encoder,
     "permanent": _permanent,
     "answer": _answer,

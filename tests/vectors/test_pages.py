@@ -21,7 +21,7 @@ PRICES = (SPEC / "prices.md").read_text("utf-8")
 
 def test_links_lead_somewhere() -> None:
     pages = sorted(SPEC.rglob("*.md"))
-    assert len(pages) == 10
+    assert len(pages) >= 10
     for page in pages:
         text = page.read_text("utf-8")
         named = re.findall(r"\]\(([^)#]+)\)", text) + re.findall(r"\b((?:mechanisms/)?[a-z_]+\.md)\b", text)

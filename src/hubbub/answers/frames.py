@@ -72,9 +72,10 @@ class Answers:
         segment: str | None = None,
         version: int | None = None,
         level: float = 0.95,
+        category: str | None = None,
     ) -> Period:
         """The mean over several windows, with an interval that allows for what they share; see `estimates.period`."""
-        return self._source.period(metric, span(start, end), segment, version, level)
+        return self._source.period(metric, span(start, end), segment, version, level, category)
 
     def difference(self, a: Period, b: Period) -> Difference:
         """What one mean is above another; see `estimates.difference` for when its interval holds."""

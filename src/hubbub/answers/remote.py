@@ -74,11 +74,21 @@ class Listener:
         query = _query(within, segment, level)
         return [row for name in names for row in self._of(name, list[Row], "estimates", query)]
 
-    def period(self, metric: str, within: Span, segment: str | None, version: int | None, level: float) -> Period:
+    def period(
+        self,
+        metric: str,
+        within: Span,
+        segment: str | None,
+        version: int | None,
+        level: float,
+        category: str | None = None,
+    ) -> Period:
         """The mean over the windows within."""
         query = _query(within, segment, level)
         if version is not None:
             query["version"] = str(version)
+        if category is not None:
+            query["category"] = category
         return self._of(metric, Period, "mean", query)
 
     def close(self) -> None:

@@ -44,7 +44,15 @@ class Source(AbstractContextManager["Source"], Protocol):
         """Estimates by metric, window, version and segment."""
         ...
 
-    def period(self, metric: str, within: Span, segment: str | None, version: int | None, level: float) -> Period:
+    def period(
+        self,
+        metric: str,
+        within: Span,
+        segment: str | None,
+        version: int | None,
+        level: float,
+        category: str | None = None,
+    ) -> Period:
         """The mean over the windows within."""
         ...
 
@@ -96,7 +104,15 @@ class File:
             self._store, now=now, metric=metric, start=within.start, end=within.end, segment=segment, level=level
         )
 
-    def period(self, metric: str, within: Span, segment: str | None, version: int | None, level: float) -> Period:
+    def period(
+        self,
+        metric: str,
+        within: Span,
+        segment: str | None,
+        version: int | None,
+        level: float,
+        category: str | None = None,
+    ) -> Period:
         """The mean over the windows within."""
         return period(
             self._store,
@@ -107,6 +123,7 @@ class File:
             segment=segment,
             version=version,
             level=level,
+            category=category,
         )
 
     def close(self) -> None:

@@ -23,7 +23,7 @@ UNREAD, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit codes: nobody reads the outpu
 
 _SPELT = {"±": "+-", "→": "->", "…": "...", "−": "-", "×": "x", "ε": "epsilon"}  # for terminals of ASCII
 EXTRA_OF = {  # what a command needs; all others: cli
-    **dict.fromkeys(("estimate", "export"), "analysis"),
+    **dict.fromkeys(("estimate", "export", "simulate"), "analysis"),
     **dict.fromkeys(("serve", "replay", "crowd"), "server"),
     "demo": "demo",
 }
@@ -72,7 +72,20 @@ def app() -> "Typer":
     """The Typer application with all its commands."""
     import typer
 
-    from hubbub.cli import crowd, demo, estimate, explain, export, init, mechanisms, registry, replay, report, serve
+    from hubbub.cli import (
+        crowd,
+        demo,
+        estimate,
+        explain,
+        export,
+        init,
+        mechanisms,
+        registry,
+        replay,
+        report,
+        serve,
+        simulate,
+    )
 
     hubbub = typer.Typer(
         help="Telemetry under local differential privacy: hear the crowd, never the person.",
@@ -103,6 +116,7 @@ def app() -> "Typer":
         ("Read", estimate.estimate, "Print estimates with their intervals."),
         ("Read", export.export, "Write estimates to a CSV or Parquet file."),
         ("Try", demo.demo, "See it all at work: two weeks of real flights."),
+        ("Try", simulate.simulate, "Hold mechanisms' errors on drawn crowds against the exact ones."),
         ("Try", replay.replay, "The same with a table of your own."),
         ("Try", crowd.crowd, "Fill metrics of your own with pretend devices."),
     ):

@@ -55,10 +55,10 @@ def estimate(
 
 def _means(found: "Source", rows: Sequence["Row"], within: "Span", level: float) -> Iterator["Period"]:
     """The mean of each metric, encoding and segment that has a window which has ended."""
-    series = {(row.metric, row.hash, row.segment): row.version for row in rows}
-    for (name, _, segment), version in series.items():
+    series = {(row.metric, row.hash, row.segment, row.category): row.version for row in rows}
+    for (name, _, segment, category), version in series.items():
         try:
-            yield found.period(name, within, segment, version, level)
+            yield found.period(name, within, segment, version, level, category)
         except ParameterError as error:
             if error.name != "metric":  # no window has ended yet
                 raise
@@ -91,22 +91,31 @@ def _show(rows: Sequence["Row"], means: Sequence["Period"], known: "dict[tuple[s
 
 def _table(known: "Known", rows: Sequence["Row"], scale: "Scale") -> "Table":
     table = table_of()
-    segments = any(row.segment for row in rows)
+    segments, categories = any(row.segment for row in rows), any(row.category for row in rows)
     table.add_column(known.window)
     if segments:
         table.add_column("segment")
+    if categories:
+        table.add_column("category")
     table.add_column("n", justify="right")
     table.add_column("state")
     table.add_column("estimate", justify="right", style="cyan")
     table.add_column(f"{100 * rows[0].level:g} % interval", justify="right")
     for row in rows:
-        cells = [_when(known, row.window_start), *([row.segment] if segments else []), str(row.n), row.state]
+        cells = [_when(known, row.window_start), *_names(row, segments, categories), str(row.n), row.state]
         table.add_row(*cells, scale.text(row.value), scale.interval(row.ci_low, row.ci_high))
     return table
 
 
+def _names(row: "Row", segments: bool, categories: bool) -> Iterator[str]:
+    if segments:
+        yield row.segment
+    if categories:
+        yield row.category or ""
+
+
 def _mean_line(period: "Period", scale: "Scale") -> str:
-    of = f" of {period.segment}" if period.segment else ""
+    of = "".join(f" of {name}" for name in (period.segment, period.category) if name)
     line = f"Mean{of} over {_windows(period.windows)}: "
     if period.value is None:
         return line + f"{period.state}, {period.n_effective} devices' worth of reports"

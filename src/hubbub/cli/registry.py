@@ -218,6 +218,13 @@ def _measured(metric: "Metric") -> str:
 
     known = facts(metric)
     what = "a share of yes"
+    if metric.kind == "choice":
+        what = f"shares of {len(metric.labels) + 1} answers"
+    if metric.kind == "histogram":
+        unit = f" {metric.unit}" if metric.unit else ""
+        what = f"shares of {known['buckets']} buckets from {known['lower']} to {known['upper']}{unit}"
+    if metric.kind == "words":
+        what = "shares of words that are not listed beforehand"
     if metric.kind == "mean":
         what = f"mean of {known['lower']} to {known['upper']}{' ' + metric.unit if metric.unit else ''}"
     every = f"every {metric.report_every} {metric.window}s" if metric.report_every > 1 else f"every {metric.window}"

@@ -126,6 +126,8 @@ def _metric(lock: "Lock", name: str, segment: str) -> "Metric":
         metric = next(iter(lock.metrics.values()))
     if metric is None:
         raise ParameterError("--metric", name, "one of " + ", ".join(sorted(lock.metrics)))
+    if metric.kind not in ("boolean", "mean"):
+        raise ParameterError("--metric", metric.name, f"a boolean or a mean in this release, and no {metric.kind}")
     dimensions = "/".join(dimension for dimension, _ in metric.dimensions)
     if dimensions and not segment:
         fail(f"{metric.name} has dimensions: name the column that holds each device's {dimensions} with --segment")

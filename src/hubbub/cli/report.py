@@ -177,16 +177,22 @@ def _first(client: "Client", metric: "Metric", window: int) -> str | None:
 
 def _value(metric: "Metric", text: str) -> object:
     from hubbub.client.reporter import form
+    from hubbub.lock import NONE
 
+    value = text if metric.kind in ("choice", "words") else _plain(text)
+    if form(metric).read(value) is None:
+        wanted = {"boolean": "yes or no", "choice": ", ".join((NONE, *metric.labels)), "words": "a word"}
+        fail(f"VALUE must be {wanted.get(metric.kind, 'a finite number')}, for {metric.name} is a {metric.kind}")
+    return value
+
+
+def _plain(text: str) -> object:
     value = _WORDS.get(text.lower())
     if value is None:
         try:
             value = float(text)
         except ValueError:
             value = text
-    if form(metric).kind.read(value) is None:
-        wanted = "yes or no" if metric.kind == "boolean" else "a finite number"
-        fail(f"VALUE must be {wanted}, for {metric.name} is a {metric.kind}")
     return value
 
 

@@ -49,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--lock", required=needed, metavar="FILE", type=Path, help="metrics.lock of the app")
         command.add_argument("--json", action="store_true", help="print one JSON object")
     preview.add_argument("name", metavar="NAME", help="a metric of the lock")
-    preview.add_argument("value", metavar="VALUE", help="a number, or yes or no")
+    preview.add_argument("value", metavar="VALUE", help="a number, a label, or yes or no")
     return parser
 
 
@@ -69,7 +69,9 @@ def _preview(given: argparse.Namespace) -> str:
     if given.name not in lock.metrics:
         raise ParameterError("NAME", given.name, "a metric of the lock: " + ", ".join(sorted(lock.metrics)))
     metric = lock.metrics[given.name]
-    seen = Reporter(metric, lock.collection, memory.secret, "").preview(_value(given.value))
+    seen = Reporter(metric, lock.collection, memory.secret, "").preview(
+        given.value if metric.kind in ("choice", "words") else _value(given.value)
+    )
     if given.json:
         return json.dumps(preview_plain(metric, seen), indent=2, ensure_ascii=False)
     return preview_text(metric, given.value, seen)

@@ -77,7 +77,7 @@ class Recorder:
             return "unknown_metric"
         if name in self._refused:
             return "refused_by_policy"
-        read = reporter.form.kind.read(value)
+        read = reporter.form.read(value)
         if read is None:
             return "invalid_value"
         if self.consented == "denied":

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from hubbub import prf
 from hubbub.client import schedule
 from hubbub.client.state import Report, Running
-from hubbub.client.values import KINDS, Index, Kind
+from hubbub.client.values import KINDS, Index, Kind, Read
 from hubbub.encoders.base import Answer, Payload, below
 from hubbub.errors import LockError, ParameterError, PrivateValueError
 from hubbub.lock import Metric
@@ -31,6 +31,7 @@ class Form:
 
     hash: str
     kind: Kind
+    read: Read
     index: Index
     windows: Windows
     life: range
@@ -47,7 +48,7 @@ def form(metric: Metric) -> Form:
         where = f'metrics."{metric.name}".kind'
         raise LockError(where, f"no mechanism for {metric.kind!r} in this release", "use one that has it")
     kind = KINDS[metric.kind]
-    return Form(metric.hash, kind, kind.index(metric), metric.windows, metric.life)
+    return Form(metric.hash, kind, kind.read(metric), kind.index(metric), metric.windows, metric.life)
 
 
 def segment(metric: Metric, dimensions: Mapping[str, str]) -> str:
@@ -125,7 +126,7 @@ class Reporter:
         Raises:
             PrivateValueError: It is no value of this kind.
         """
-        read = self.form.kind.read(value)
+        read = self.form.read(value)
         if read is None:
             raise PrivateValueError(f"value of {self._metric.name} is not one that a {self._metric.kind} takes")
         index = self.form.index(read)

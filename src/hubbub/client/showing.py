@@ -8,10 +8,11 @@ from typing import Any
 from hubbub.client.ledger import NEVER, Account, Ledger
 from hubbub.client.policy import UNLIMITED, nats
 from hubbub.client.reporter import Preview
-from hubbub.lock import MILLION, Lock, Metric, shown
+from hubbub.lock import MILLION, NONE, Lock, Metric, shown
 from hubbub.windows import iso
 from hubbub.wire import pack
 
+_ANOTHER = 1  # a value that is no word's, as good as certainly, and stands for any other word
 _COLUMNS = ("metric", "versions", "in force", "sent", "sealed until", "report", "steady", "change", "life")
 
 
@@ -78,7 +79,7 @@ def preview_text(metric: Metric, given: str, preview: Preview) -> str:
         f"{metric.name} = {given}. Nothing is recorded or sent by looking.",
         "",
         f"value             {_meaning(metric, preview.value)} (number {preview.value} of 0 to {size - 1};"
-        " what lies outside is clipped)",
+        + (" a hash of its letters)" if metric.kind == "words" else " what lies outside is clipped)"),
         kept,
         f"bytes to send     {pack(preview.payload, metric.encoder.radices)}: one possible report,"
         " its noise is drawn again for each window",
@@ -147,6 +148,13 @@ def _meaning(metric: Metric, value: int) -> str:
     """An encoder's value in the words of the definition."""
     if metric.kind == "boolean":
         return "yes" if value else "no"
+    if metric.kind == "words":
+        return ("no word", "another word")[value] if value <= _ANOTHER else "this word"
+    if metric.kind == "choice":
+        return (NONE, *metric.labels)[value]
+    if metric.kind == "histogram":
+        low, high = (f"{(metric.lower + end * metric.step) / MILLION:g}" for end in (value, value + 1))
+        return f"{low} to {high} {metric.unit}".rstrip()
     return f"{(metric.lower + value * metric.step) / MILLION:g} {metric.unit}".rstrip()
 
 
@@ -156,10 +164,13 @@ def _permanent(metric: Metric) -> bool:
 
 
 def _compared(metric: Metric, value: int) -> list[int]:
-    return sorted({0, value, metric.encoder.size - 1})
+    return sorted({0, value, _ANOTHER if metric.kind == "words" else metric.encoder.size - 1})
 
 
 def _chance(metric: Metric, value: int, payload: tuple[int, ...]) -> Fraction:
+    chance = getattr(metric.encoder, "chance", None)  # of encoders whose laws are too long to write down
+    if chance is not None:
+        return Fraction(chance(value, payload))
     return metric.encoder.law(value, payload[: metric.encoder.public]).get(payload, Fraction(0))
 
 

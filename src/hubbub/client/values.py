@@ -10,8 +10,10 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from hubbub.lock import MILLION, Metric
+from hubbub.encoders.words import value_of
+from hubbub.lock import MILLION, NONE, Metric
 
+Read = Callable[[object], float | None]  # what the app gives -> what a window holds, None where it is no value
 Index = Callable[[float], int]  # what a window holds -> the encoder's value
 
 
@@ -19,7 +21,7 @@ Index = Callable[[float], int]  # what a window holds -> the encoder's value
 class Kind:
     """How one kind of metric takes values; what a window holds is a float."""
 
-    read: Callable[[object], float | None]  # what the app gives, None where it is no value of this kind
+    read: Callable[[Metric], Read]
     merge: Callable[[float, float], float]  # what the window holds once `add` has put a value on top of another
     index: Callable[[Metric], Index]
     null: float  # what stands for a window in which nothing valid was recorded
@@ -59,7 +61,39 @@ def _grid(metric: Metric) -> Index:
     return index
 
 
+def _label(metric: Metric) -> Read:
+    known = {label: float(i) for i, label in enumerate((NONE, *metric.labels))}
+    return lambda value: known.get(value) if isinstance(value, str) else None
+
+
+def _buckets(metric: Metric) -> Index:
+    lower, step, last = metric.lower / MILLION, metric.step / MILLION, metric.encoder.size - 1
+    upper = lower + (last + 1) * step
+
+    def index(value: float) -> int:
+        if value <= lower:
+            return 0
+        # A sum of finite doubles may be infinite, so the ends are decided before any arithmetic.
+        return last if value >= upper else min(last, math.floor((value - lower) / step))
+
+    return index
+
+
+def _word(value: object) -> float | None:
+    try:
+        return float(value_of(value)) if isinstance(value, str) else None
+    except UnicodeEncodeError:
+        return None
+
+
+def _always(read: Read) -> Callable[[Metric], Read]:
+    return lambda metric: read
+
+
 KINDS: Mapping[str, Kind] = {
-    "boolean": Kind(_yes_or_no, max, lambda metric: int, 0.0),
-    "mean": Kind(_number, operator.add, _grid, 0.0),
+    "boolean": Kind(_always(_yes_or_no), max, lambda metric: int, 0.0),
+    "mean": Kind(_always(_number), operator.add, _grid, 0.0),
+    "choice": Kind(_label, lambda held, value: value, lambda metric: int, 0.0),
+    "words": Kind(_always(_word), lambda held, value: value, lambda metric: int, 0.0),
+    "histogram": Kind(_always(_number), operator.add, _buckets, 0.0),
 }

@@ -102,12 +102,14 @@ class Api:
                 raise invalid(error) from None
 
     @staticmethod
-    def _rows(store: Store, *, metric: str, version: int | None = None, **wanted: Any) -> list[Row]:
+    def _rows(
+        store: Store, *, metric: str, version: int | None = None, category: str | None = None, **wanted: Any
+    ) -> list[Row]:
         known = [known.version for known in metrics(store) if known.name == metric]
         if version is not None and version not in known:
             raise ParameterError("version", version, "one of " + ", ".join(map(str, known)))
         found = rows(store, metric=metric, **wanted)
-        return [row for row in found if version in (None, row.version)]
+        return [row for row in found if version in (None, row.version) and category in (None, row.category)]
 
     def _listed(self, known: Known, now: float) -> contract.Listed:
         cut = windows(known.window)

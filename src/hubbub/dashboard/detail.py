@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from hubbub.dashboard.overview import chosen, definitions, last_stop, newest_shown
+from hubbub.dashboard.overview import chosen, definitions, last_stop, leading, newest_shown
 from hubbub.errors import ParameterError
 from hubbub.estimates import Known, Period, Row, metrics, period, rows
 from hubbub.estimates.wording import Scale
 from hubbub.lock import Metric
 from hubbub.mechanisms import of_metric
 from hubbub.store import Store
+from hubbub.store.catalogue import Definition
 from hubbub.windows import iso, windows
 
 WINDOWS = 90  # that are shown unless asked otherwise
@@ -25,12 +26,14 @@ class Wanted:
 
     Attributes:
         segment: One; that with the most reports by default.
+        category: One, where the metric counts several; the largest by default.
         version: One; by default all that measure the same as the newest.
         windows: How many.
         end: Where the last of them ends, unix seconds; the present by default.
     """
 
     segment: str | None = None
+    category: str | None = None
     version: int | None = None
     windows: int = WINDOWS
     end: float | None = None
@@ -46,6 +49,8 @@ class Detail:
         apart: Versions that measure something else and are left out.
         segment: The segment that is shown.
         segments: All there are, with the newest row of each that may be shown.
+        category: The category that is shown; None where the metric counts none.
+        categories: All there are, with the newest row of each that may be shown.
         rows: In order of time.
         scale: How their numbers are written.
         mean: Of these windows together; None where none has ended.
@@ -61,6 +66,8 @@ class Detail:
     apart: Sequence[Known]
     segment: str
     segments: Mapping[str, Row | None]
+    category: str | None
+    categories: Mapping[str, Row | None]
     rows: Sequence[Row]
     scale: Scale
     mean: Period | None
@@ -91,7 +98,8 @@ class Detail:
 
     def address(self, **changes: object) -> str:
         """This page, with these parameters changed; None takes one away."""
-        asked: dict[str, object] = {"segment": self.wanted.segment, "version": self.wanted.version}
+        wanted = self.wanted
+        asked: dict[str, object] = {"segment": wanted.segment, "category": wanted.category, "version": wanted.version}
         asked["windows"] = None if self.wanted.windows == WINDOWS else self.wanted.windows
         asked["end"] = None if self.wanted.end is None else iso(self.stop)
         kept = {name: value for name, value in {**asked, **changes}.items() if value is not None}
@@ -100,6 +108,8 @@ class Detail:
     def data(self, suffix: str = "") -> str:
         """The rows that are shown, for programs: as JSON, or with the suffix of a file."""
         asked: dict[str, object] = {"start": iso(self.start), "end": iso(self.stop), "segment": self.segment}
+        if self.category is not None:
+            asked["category"] = self.category
         if self.wanted.version is not None or self.apart:
             asked["version"] = self.metric.version
         return f"/v1/metrics/{self.metric.name}/estimates{suffix}?{urlencode(asked)}"
@@ -139,24 +149,35 @@ def detail(store: Store, now: float, name: str, wanted: Wanted) -> Detail | None
             (row for row in found if row.version in versions), key=lambda row: (row.window_start, row.version)
         )
 
+    names = Definition(definitions(store)[name, subject.version]).categories
+    if wanted.category is not None and wanted.category not in names:
+        raise ParameterError("category", wanted.category, f"one of {', '.join(names)}" if names else "left out")
     recent = of(None, stop - min(_RECENT, wanted.windows) * cut.length) if len(declared) > 1 else []
     segment = wanted.segment if wanted.segment is not None else chosen(recent, declared)
-    shown = of(segment, start)
+    every = of(segment, start)
+    category = wanted.category if wanted.category is not None else leading(every)
+    shown = [row for row in every if row.category == category]
     return Detail(
         wanted=wanted,
         metric=definitions(store)[name, subject.version],
         versions=versions,
         apart=[known for known in versions if known not in asked] if wanted.version is None else [],
         segment=segment,
-        segments={label: newest_shown([row for row in recent if row.segment == label]) for label in declared},
+        segments={label: newest_shown(_of(recent, label, category)) for label in declared},
+        category=category,
+        categories={label: newest_shown(_of(every, segment, label)) for label in names},
         rows=shown,
         scale=Scale.of(subject.kind, subject.unit, shown),
-        mean=_mean(store, now, name, segment, shown, start, stop),
+        mean=_mean(store, now, name, (segment, category), shown, start, stop),
         start=start,
         stop=stop,
         earlier=_first(store, versions) < start,
         later=stop < last,
     )
+
+
+def _of(found: Sequence[Row], segment: str, category: str | None) -> list[Row]:
+    return [row for row in found if (row.segment, row.category) == (segment, category)]
 
 
 def _asked(versions: Sequence[Known], version: int | None) -> list[Known]:
@@ -171,14 +192,29 @@ def _asked(versions: Sequence[Known], version: int | None) -> list[Known]:
 
 
 def _mean(
-    store: Store, now: float, name: str, segment: str, shown: Sequence[Row], start: int, stop: int
+    store: Store,
+    now: float,
+    name: str,
+    place: tuple[str, str | None],
+    shown: Sequence[Row],
+    start: int,
+    stop: int,
 ) -> Period | None:
     """The mean of the newest encoding's windows."""
     reported = [row.version for row in shown if row.n] or [row.version for row in shown]
     if not reported:
         return None
     try:
-        return period(store, now=now, metric=name, start=start, end=stop, segment=segment, version=max(reported))
+        return period(
+            store,
+            now=now,
+            metric=name,
+            start=start,
+            end=stop,
+            segment=place[0],
+            category=place[1],
+            version=max(reported),
+        )
     except ParameterError:  # none of its windows has ended
         return None
 

@@ -108,12 +108,14 @@ def measured(metric: Metric) -> str:
     """What the axis of a chart counts."""
     if metric.kind == "boolean":
         return "Share of installations that answer yes"
+    if metric.shares:
+        return f"Share of installations by answer, for each {metric.window}"
     return f"Mean per installation and {metric.window}; each value is clipped to {possible(metric)}"
 
 
 def possible(metric: Metric, bounds: Sequence[float] = ()) -> str:
     """What a truth can be, `0 to 480 min`; or these bounds of it, `0 and 480 min`."""
-    factor, unit = (100, "%") if metric.kind == "boolean" else (1, metric.unit)
+    factor, unit = (100, "%") if metric.shares else (1, metric.unit)
     ends = [grouped(f"{factor * bound:.12g}") for bound in bounds or of_metric(metric).bounds]
     return f"{(' and ' if bounds else ' to ').join(ends)}{_HARD}{unit}".rstrip()
 
@@ -147,8 +149,8 @@ def limits(metric: Metric, scale: Scale, rows: Sequence[Row]) -> list[tuple[str,
         (
             "Provisional, then final.",
             f"Devices may be late, so reports of a {window} are taken until {duration(metric.grace)} after its end. "
-            f"Until then its value may change, in steps of {least} reports, so that whoever looks again and again sees "
-            f"no single one. {a(window).capitalize()} with fewer than {least} shows no value.",
+            f"Until then its value may change, in steps of {least} reports, so that watching does not show each of "
+            f"them. {a(window).capitalize()} with fewer than {least} shows no value.",
         ),
     ]
     if outside(metric, rows):
@@ -160,7 +162,7 @@ def limits(metric: Metric, scale: Scale, rows: Sequence[Row]) -> list[tuple[str,
             )
         )
     if rows:
-        share = "points" if metric.kind == "boolean" else metric.unit
+        share = "points" if metric.shares else metric.unit
         moved = f"{rounded(scale.factor * rows[-1].manipulation_per_percent)}{_HARD}{share}".rstrip()
         lines.append(("Lies count.", f"One liar in a hundred installations can move the value by up to {moved}."))
     if keeps(metric):

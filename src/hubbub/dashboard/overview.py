@@ -11,7 +11,7 @@ from hubbub.dashboard.drawing import spark
 from hubbub.dashboard.series import marks, start
 from hubbub.estimates import Known, Row, rows
 from hubbub.estimates.wording import Scale
-from hubbub.lock import Metric
+from hubbub.lock import NONE, Metric
 from hubbub.mechanisms import of_metric
 from hubbub.privacy import PriceLine, describe
 from hubbub.privacy.prices import plural
@@ -35,6 +35,7 @@ class Entry:
         note: How old it is and what came since, or why nothing is shown; empty where there is nothing to say.
         running: Whether reports can come at present.
         segments: How many segments there are.
+        category: That which is shown, the largest; empty where the metric counts none.
         spark: Its recent windows.
         drawn: From the first to the last of them, `28 days`.
         outside: Whether `row` reaches beyond what is possible.
@@ -48,6 +49,7 @@ class Entry:
     note: str
     running: bool
     segments: int
+    category: str
     spark: Markup
     drawn: str
     outside: bool
@@ -102,6 +104,21 @@ def chosen(found: Sequence[Row], declared: Sequence[str]) -> str:
     return max(counts, key=lambda segment: counts[segment])
 
 
+def leading(found: Sequence[Row]) -> str | None:
+    """The category with the largest newest value, but for `none`; None where a metric counts no categories."""
+    newest: dict[str, Row] = {}
+    for row in sorted(found, key=lambda row: (row.window_start, row.version)):
+        if row.category is not None and row.value is not None:
+            newest[row.category] = row
+    names = dict.fromkeys(row.category for row in found if row.category is not None)
+    known = [name for name in newest if name != NONE] or list(names)
+    return max(known, key=lambda name: _value(newest.get(name)), default=None)
+
+
+def _value(row: Row | None) -> float:
+    return -1.0 if row is None or row.value is None else row.value
+
+
 def newest_shown(found: Sequence[Row]) -> Row | None:
     """The last row that has a value."""
     return max(
@@ -117,6 +134,8 @@ def _entry(store: Store, now: float, versions: Sequence[Known], metrics: Mapping
     found = [row for row in found if row.version in alike]
     segment = chosen(found, newest.segments)
     found = sorted((row for row in found if row.segment == segment), key=lambda row: (row.window_start, row.version))
+    category = leading(found)
+    found = [row for row in found if row.category == category]
     scale = Scale.of(newest.kind, newest.unit, found)
     shown = newest_shown(found)
     metric = metrics[newest.name, newest.version]
@@ -131,6 +150,7 @@ def _entry(store: Store, now: float, versions: Sequence[Known], metrics: Mapping
         note=_note(found, shown, newest.window, span, now),
         running=span[0] <= now < span[1],
         segments=len(newest.segments),
+        category=category or "",
         spark=spark(marks(found, scale), of_metric(metric).bounds),
         drawn=_drawn(found, newest.window),
         outside=shown is not None and formats.outside(metric, [shown]),

@@ -51,10 +51,12 @@ ROWS: Mapping[str, Parser] = {
     "segment": _text,
     "version": _whole(),
     "level": _level,
+    "category": _text,
 }
 LIST: Mapping[str, Parser] = {"q": _text, "page": _whole()}
 PAGE: Mapping[str, Parser] = {
     "segment": _text,
+    "category": _text,
     "version": _any(_whole()),
     "windows": _whole(MOST),
     "end": _any(instant),

@@ -9,12 +9,17 @@ import msgspec
 
 from hubbub.definitions.building import build, locked
 from hubbub.definitions.models import Definition, Registry, duration
+from hubbub.definitions.selecting import select
 from hubbub.definitions.worth import EXAMPLES, Cure, Worth, cures, worth
+from hubbub.encoders.rappor import Rappor
 from hubbub.lock import Metric
 from hubbub.mechanisms.base import default_permanent
+from hubbub.mechanisms.choosing import Considered
 from hubbub.privacy import nats
 from hubbub.privacy.prices import plural
 
+ALIKE = 1 + 1e-6  # mechanisms miss the epsilon that they are asked for by less
+_PER_BIT = 1.2  # permanent loss of a bit from which on hiding its changes costs no more than their own loss
 _CYCLES = {"hour": (168, "hours of the week"), "day": (7, "days of the week")}
 
 
@@ -28,6 +33,7 @@ class Review:
         target: Half-width that is wanted, in the unit; None if not stated.
         cures: What would meet the target, if it is missed.
         warnings: Things to think over, most metrics have none.
+        considered: Mechanisms that were looked at, the chosen one first.
     """
 
     name: str
@@ -35,6 +41,7 @@ class Review:
     target: float | None
     cures: tuple[Cure, ...]
     warnings: tuple[str, ...]
+    considered: tuple[Considered, ...]
 
 
 def review(registry: Registry, today: datetime.date) -> list[Review]:
@@ -55,6 +62,7 @@ def _review(metric: Metric, definition: Definition, today: datetime.date) -> Rev
         definition.target_margin,
         tuple(cures(definition)),
         tuple(warnings(metric, definition, today)),
+        select(definition).considered,
     )
 
 
@@ -104,17 +112,19 @@ def _losses(metric: Metric, definition: Definition) -> Iterator[str]:
         definition, strategy="fresh", permanent_epsilon=None, bucket=None, changes_visible=False
     )
     fresh = locked(metric.name, plain).prices
-    if all(cheap <= dear for cheap, dear in zip(fresh[1:], memo[1:], strict=True)):
+    if all(cheap <= dear * ALIKE for cheap, dear in zip(fresh[1:], memo[1:], strict=True)):
         yield (
             'strategy = "fresh" would give away less: the device sends only '
             f"{plural(metric.reports, 'report')} in the metric's life"
         )
     elif definition.changes_visible:
-        if metric.encoder.canonical()[-2]:
+        if metric.prices.life < math.inf:
             yield "changes_visible = true changes nothing: permanent_epsilon > epsilon, so changes are hidden"
     elif memo.change > 2.1 * definition.epsilon:
-        usual = default_permanent(definition.epsilon)
+        usual = f"{default_permanent(definition.epsilon):g} or leave it out"
+        if isinstance(metric.encoder, Rappor):  # twice as many bits as hashes differ, each with its part of the losses
+            usual = f"{max(2 * definition.epsilon, _PER_BIT * 2 * metric.encoder.hashes):g}"
         yield (
             f"one changed window costs up to {nats(memo.change)}: permanent_epsilon = {definition.permanent:g} is too "
-            f"close to epsilon = {definition.epsilon:g}; write {usual:g} or leave it out"
+            f"close to epsilon = {definition.epsilon:g}; write {usual}"
         )

@@ -5,15 +5,13 @@ import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from hubbub.definitions.checks import mechanisms_for, millionths
 from hubbub.definitions.models import Definition, Registry, duration
 from hubbub.definitions.problems import DefinitionErrors, Problem, toml
 from hubbub.definitions.reading import load, read_lock
+from hubbub.definitions.selecting import grid, select
 from hubbub.errors import ParameterError
-from hubbub.lock import MILLION, Lock, Metric, dump
-from hubbub.mechanisms import registry as mechanisms
+from hubbub.lock import Lock, Metric, dump
 
 
 def build(registry: Registry, previous: Lock | None = None) -> Lock:
@@ -64,23 +62,16 @@ def locked(name: str, definition: Definition) -> Metric:
     Raises:
         ParameterError: The mechanism refuses a parameter.
     """
-    lower, step = 0, MILLION
-    domain: dict[str, Any] = {}
-    if definition.kind == "mean":
-        lower, step = millionths(definition.lower or 0), millionths(definition.step)
-        domain["upper"] = (millionths(definition.upper or 0) - lower) // step  # exact: on a grid of whole steps from 0
-        domain["bucket"] = definition.bucket
-    mechanism = mechanisms[definition.mechanism or mechanisms_for(definition.kind)[0]]
-    made = mechanism.from_epsilon(definition.epsilon, permanent_epsilon=definition.permanent, **domain)
+    lower, step = grid(definition)
     return Metric(
         name=name,
         version=definition.version,
         kind=definition.kind,
-        encoder=made.encoder,
+        encoder=select(definition).mechanism.encoder,
         lower=lower,
         step=step,
         unit=definition.unit,
-        labels=(),
+        labels=tuple(definition.categories or ()),
         window=definition.window,
         starts=definition.starts.isoformat(),
         expires=definition.expires.isoformat(),

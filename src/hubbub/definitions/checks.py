@@ -7,8 +7,9 @@ from typing import Any
 from hubbub.definitions.keys import DOMAIN, KEYS, kinds_with
 from hubbub.definitions.models import KINDS, duration
 from hubbub.definitions.problems import Problem, foreign, toml, toml_key
+from hubbub.encoders import registry as encoders
 from hubbub.encoders.one_bit_mean import MAX_ENTRIES, MAX_TICKS
-from hubbub.lock import DIMENSION, LABEL, MAX_CELLS, MAX_GRACE, MAX_LIFE, MILLION, MIN_GRACE
+from hubbub.lock import DIMENSION, LABEL, MAX_CELLS, MAX_GRACE, MAX_LIFE, MILLION, MIN_GRACE, NONE
 from hubbub.mechanisms import registry as mechanisms
 from hubbub.mechanisms.base import MAX_EPSILON, default_permanent
 from hubbub.windows import midnight, windows
@@ -22,9 +23,10 @@ def millionths(number: float) -> int:
     return round(number * MILLION)
 
 
-def mechanisms_for(kind: str) -> list[str]:
-    """Mechanisms of this release that can measure a kind, the default first."""
-    return [name for name, mechanism in mechanisms.items() if kind in mechanism.kinds]
+def mechanisms_for(kind: str, strategy: str = "fresh") -> list[str]:
+    """Mechanisms whose encoders take metrics of a kind, and that measure it in this way, the default first."""
+    fit = (name for name in mechanisms if name in encoders and kind in encoders[name].kinds)
+    return [name for name in fit if strategy == "fresh" or mechanisms[name].memo]
 
 
 def _kind(values: Values, given: Values) -> Iterator[Problem]:
@@ -75,6 +77,41 @@ def decimal(count: int) -> str:
     whole, rest = divmod(abs(count), MILLION)
     sign = "-" if count < 0 else ""
     return f"{sign}{whole}.{rest:06d}".rstrip("0").rstrip(".") if rest else f"{sign}{whole}"
+
+
+def _buckets(values: Values, given: Values) -> Iterator[Problem]:
+    if values["kind"] != "histogram":
+        return
+    lower, upper, buckets = millionths(values["lower"]), millionths(values["upper"]), values["buckets"]
+    if upper <= lower:
+        yield Problem(
+            "upper", toml(given["upper"]), f"is not above lower = {toml(given['lower'])}", KEYS["upper"].remedy
+        )
+    elif (upper - lower) % buckets:
+        near = min((b for b in range(2, 4097) if not (upper - lower) % b), key=lambda b: abs(b - buckets), default=0)
+        problem = f"cuts {decimal(upper - lower)} into buckets whose width has more than 6 decimals"
+        remedy = f"write buckets = {near}" if near else "write another upper"
+        yield Problem("buckets", toml(given["buckets"]), problem, remedy)
+
+
+def _categories(values: Values, given: Values) -> Iterator[Problem]:
+    if values["kind"] != "choice":
+        return
+    labels = values["categories"]
+    if NONE in labels:
+        problem = f"has {toml(NONE)}, which every choice has anyway: devices that have nothing to report"
+        yield Problem("categories", toml(given["categories"]), problem, f"remove {toml(NONE)} from the list")
+    if twice := sorted({label for label in labels if labels.count(label) > 1}):
+        problem = f"has {toml(twice[0])} twice"
+        yield Problem("categories", toml(given["categories"]), problem, "list each label once")
+
+
+def _strategy(values: Values, given: Values) -> Iterator[Problem]:
+    kind, strategy = values["kind"], values["strategy"]
+    if not mechanisms_for(kind) or mechanisms_for(kind, strategy):
+        return
+    problem = f"is not there for the kind {kind} in this release: each report is drawn anew and losses add up"
+    yield Problem("strategy", toml(given.get("strategy", strategy)), problem, 'write strategy = "fresh"')
 
 
 def _fresh(values: Values, given: Values) -> Iterator[Problem]:
@@ -176,6 +213,9 @@ def _target(values: Values, given: Values) -> Iterator[Problem]:
 _CHECKS: tuple[tuple[tuple[str, ...], Check], ...] = (
     (("kind",), _kind),
     (("kind", "lower", "upper", "step"), _grid),
+    (("kind", "lower", "upper", "buckets"), _buckets),
+    (("kind", "categories"), _categories),
+    (("kind", "strategy"), _strategy),
     (("strategy",), _fresh),
     (("strategy", "epsilon", "changes_visible"), _losses),
     (("starts", "expires", "window"), _life),

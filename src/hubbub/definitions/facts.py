@@ -33,10 +33,18 @@ def facts(metric: Metric) -> dict[str, str]:
 
 def permanent(metric: Metric) -> bool:
     """Whether devices keep permanent answers."""
-    return bool(metric.encoder.canonical()[-1])  # every encoder's integers end with `memo`
+    return bool(metric.encoder.memo)
 
 
 def _range(metric: Metric) -> dict[str, str]:
+    if metric.kind == "choice":
+        return {"categories": ", ".join(metric.labels)}
+    if metric.kind == "histogram":
+        upper = metric.lower + metric.encoder.size * metric.step
+        return {"lower": decimal(metric.lower), "upper": decimal(upper), "buckets": str(metric.encoder.size)}
+    if metric.kind == "words":
+        sizes = ("bits", "hashes", "cohorts")
+        return {key: str(getattr(metric.encoder, key)) for key in sizes if hasattr(metric.encoder, key)}
     if metric.kind != "mean":
         return {}
     upper = metric.lower + (metric.encoder.size - 1) * metric.step

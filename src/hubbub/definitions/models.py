@@ -34,7 +34,7 @@ KINDS: Mapping[str, Domain] = {
     "mean": Domain(("lower", "upper"), ("unit", "step", "bucket")),
     "choice": Domain(("categories",)),
     "histogram": Domain(("lower", "upper", "buckets"), ("unit",)),
-    "words": Domain(("bits", "hashes", "cohorts")),
+    "words": Domain((), ("bits", "hashes", "cohorts")),
     "vector": Domain(("dimension", "norm"), ("unit",)),
 }
 RESERVED = {"rotation": "a group", "presence": "hidden", "seal": "exit"}  # words of a later release
@@ -235,9 +235,40 @@ class Definition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             str,
             _key(
                 "Mechanism, where a kind has several.",
-                "leave mechanism out: the kind knows its own",
+                "leave mechanism out: the one of least variance is taken",
                 min_length=1,
                 max_length=64,
+            ),
+        ]
+        | None
+    ) = None
+    max_bits: (
+        Annotated[
+            int,
+            _key("Longest message, in bits; mechanisms with longer ones are left out.", "leave max_bits out", **_count),
+        ]
+        | None
+    ) = None
+    max_change: (
+        Annotated[
+            float,
+            _key(
+                "Highest price of one changed window, in nats; dearer mechanisms are left out.",
+                "leave max_change out",
+                ge=MIN_EPSILON,
+                le=LARGEST,
+            ),
+        ]
+        | None
+    ) = None
+    max_life: (
+        Annotated[
+            float,
+            _key(
+                "Highest price of a whole life, in nats; dearer mechanisms are left out.",
+                "leave max_life out",
+                ge=MIN_EPSILON,
+                le=LARGEST,
             ),
         ]
         | None
@@ -273,9 +304,26 @@ class Definition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     buckets: Annotated[int, _key("Kind histogram: number of buckets.", "write buckets = 20", ge=2, le=4096)] | None = (
         None
     )
-    bits: Annotated[int, _key("Kind words: bits of a filter.", "write bits = 128", **_count)] | None = None
-    hashes: Annotated[int, _key("Kind words: hashes of a word.", "write hashes = 2", **_count)] | None = None
-    cohorts: Annotated[int, _key("Kind words: groups of devices.", "write cohorts = 64", **_count)] | None = None
+    bits: (
+        Annotated[
+            int,
+            _key("Kind words: bits of a filter, or of each row of a sketch.", "leave bits out, or write 128", **_count),
+        ]
+        | None
+    ) = None
+    hashes: (
+        Annotated[
+            int,
+            _key("Kind words: bits that a word sets in its filter, or rows of a sketch.", "leave hashes out", **_count),
+        ]
+        | None
+    ) = None
+    cohorts: (
+        Annotated[
+            int, _key("Kind words: groups of devices whose filters differ.", "leave cohorts out, or write 16", **_count)
+        ]
+        | None
+    ) = None
     dimension: Annotated[int, _key("Kind vector: number of entries.", "write dimension = 16", **_count)] | None = None
     norm: (
         Annotated[float, _key("Kind vector: longer vectors are clipped.", "write norm = 1", ge=0.000001, le=LARGEST)]

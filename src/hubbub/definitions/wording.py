@@ -12,7 +12,14 @@ _EVERY = {"hour": "an hour", "day": "a day", "week": "a week"}
 
 def worth_lines(metric: Metric, found: Review) -> list[str]:
     """What the metric is worth, and its target with what would meet it."""
-    return [_crowds(metric, found.worth)] + ([] if found.target is None else [_target(metric, found, found.target)])
+    lines = [_crowds(metric, found.worth)] + ([] if found.target is None else [_target(metric, found, found.target)])
+    return lines + ([_mechanism(found)] if len(found.considered) > 1 else [])
+
+
+def _mechanism(found: Review) -> str:
+    """Which mechanism was chosen, and why each other one was not."""
+    chosen, *others = found.considered
+    return f"mechanism {chosen.name}; not " + "; ".join(f"{other.name}: {other.rejected}" for other in others)
 
 
 def _crowds(metric: Metric, crowds: Sequence[Worth]) -> str:
@@ -22,9 +29,10 @@ def _crowds(metric: Metric, crowds: Sequence[Worth]) -> str:
     if more:
         text += "".join(f", with {spaced(w.devices)} ± {amount(metric, w.margin)}" for w in more) + " at worst"
         return text + "; write expected_devices for yours"
-    if metric.unit or metric.kind == "mean":
+    if metric.kind == "mean":
         text += f"{_unit(metric)} ({_rounded(100 * first.share)} % of the range)"
-    text += f" at worst; {SEVERAL[metric.window][1]} ± {amount(metric, first.several)}"
+    worst = "for a rare one of them" if metric.encoder.size > 2 and metric.shares else "at worst"
+    text += f" {worst}; {SEVERAL[metric.window][1]} ± {amount(metric, first.several)}"
     if len(metric.segments) > 1:
         text += f"; in each of {len(metric.segments)} segments ± {amount(metric, first.segment)}"
     return text
@@ -56,7 +64,7 @@ def _unit(metric: Metric) -> str:
 
 def amount(metric: Metric, margin: float) -> str:
     """A half-width with two or three digits: in the unit, for shares in points."""
-    if metric.kind == "boolean":
+    if metric.shares:
         return f"{_rounded(100 * margin)} points"
     return _rounded(margin)
 

@@ -1,6 +1,7 @@
 """What a metric will be worth: half-widths of its 95 % intervals for the worst truth, and what would narrow them.
 
-One window of n reports: margin = z se with se at the truth that is worst, which for one bit is a rate of one half.
+One window of n reports: margin = z se with se at the truth that is worst, which for one bit is the middle of the range;
+for categories that of a rare one, as most of them are.
 Several windows of the same devices share the noise of their permanent answers (se_shared), so with D windows
 
     SE(mean) = sqrt(sum over turns of (d (se² - se_shared²) + (d se_shared)²)) / D,
@@ -19,7 +20,9 @@ from hubbub.definitions.building import locked
 from hubbub.definitions.checks import millionths
 from hubbub.definitions.models import Definition
 from hubbub.lock import MILLION, Metric
-from hubbub.mechanisms import Mechanism, Summary, of_metric
+from hubbub.mechanisms import Mechanism, of_metric
+from hubbub.mechanisms.base import any_estimate
+from hubbub.mechanisms.words import Words
 
 Z = 1.959963984540054  # of a 95 % interval
 EXAMPLES = (700, 4_000, 50_000)  # devices where expected_devices is missing
@@ -74,9 +77,16 @@ def several(mechanism: Mechanism, n: float, windows: int, report_every: int = 1)
 
 
 def _errors(mechanism: Mechanism) -> tuple[float, float]:
-    """(se, se_shared) at a rate of one half, as of one report."""
-    half = mechanism.estimate(Summary(2, np.array(1)))
-    return float(half.se) * math.sqrt(2), float(half.se_shared) * math.sqrt(2)
+    """(se, se_shared) of one report in the middle of the range, or of a rare category where there are several."""
+    if isinstance(mechanism, Words):
+        return mechanism.null_se(1), 0.0
+    crowd = any_estimate(mechanism).crowd
+    if mechanism.truth(0).ndim:
+        return float(np.sqrt(mechanism.variance(np.zeros_like(mechanism.truth(0)), 1)).max()), 0.0
+    truths = (*mechanism.bounds, crowd.zero + crowd.scale / 2)
+    worst = max(truths, key=lambda truth: float(mechanism.variance(truth, 1)))
+    kept = (worst - crowd.zero) / crowd.scale
+    return float(mechanism.variance(worst, 1)) ** 0.5, crowd.scale * math.sqrt(max(0.0, kept * (1 - kept)))
 
 
 def worth(metric: Metric, devices: int) -> Worth:

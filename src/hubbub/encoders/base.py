@@ -44,7 +44,6 @@ class Encoder(Protocol):
 
     name: ClassVar[str]
     kinds: ClassVar[tuple[str, ...]]  # kinds of metric that it encodes
-    public: ClassVar[int]  # leading payload fields drawn without looking at the value
 
     @property
     def size(self) -> int:
@@ -54,6 +53,16 @@ class Encoder(Protocol):
     @property
     def radices(self) -> tuple[int, ...]:
         """Field i of a payload is in [0, radices[i])."""
+        ...
+
+    @property
+    def public(self) -> int:
+        """How many leading payload fields are drawn without looking at the value."""
+        ...
+
+    @property
+    def memo(self) -> int:
+        """1 where a device keeps permanent answers, 0 where everything is drawn afresh."""
         ...
 
     @property
@@ -72,6 +81,10 @@ class Encoder(Protocol):
 
     def report(self, answer: Answer, words: Words) -> Payload:
         """One report of the answer with fresh noise."""
+        ...
+
+    def possible(self, payload: Payload) -> bool:
+        """Whether a device can send this payload, whose fields fit their radices."""
         ...
 
     def law(self, value: int, public: Payload = ()) -> Law:
@@ -124,6 +137,22 @@ def loss(p: Fraction, q: Fraction) -> float:
     """Worst log ratio of two coins with chances p < q, to a relative error of a few ulp also where they are close."""
     gap = q - p
     return max(math.log1p(float(gap / p)), math.log1p(float(gap / (1 - q)))) if p and q != 1 else math.inf
+
+
+def ratio(high: Fraction, low: Fraction) -> float:
+    """ln(high / low) to a relative error of a few ulp also where they are close; inf where low is 0."""
+    return math.log1p(float((high - low) / low)) if low else math.inf
+
+
+def fresh_linkage(values: int, distance: float, nats: float) -> float:
+    """Most bits that one fresh report of a steady device tells about another (spec/prices.md, "Linkage").
+
+    Args:
+        values: Number of values: two reports share no more than the value itself.
+        distance: Total variation distance of two values' laws, at most.
+        nats: Kullback-Leibler divergence of two values' laws, at most.
+    """
+    return min(math.log2(values), distance * nats / math.log(2) * (1 + 1e-12))
 
 
 def fresh(report: float, windows: int) -> Prices:

@@ -92,6 +92,10 @@ class OneBitMean:
         entry = (answer[0] + below(self.bucket, words)) // self.bucket
         return (int(words(1)[0] < self.low + entry * self.rise),)
 
+    def possible(self, payload: Payload) -> bool:
+        """Either bit."""
+        return True
+
     def law(self, value: int, public: Payload = ()) -> Law:
         """Exact chances of 0 and 1, over alpha too."""
         one = self._chance(value, self.flip)

@@ -68,6 +68,10 @@ class RandomizedResponse:
         a, g = Fraction(self.low, SCALE), Fraction(self.flip, SCALE)
         return a * (1 - g) + (1 - a) * g
 
+    def possible(self, payload: Payload) -> bool:
+        """Either bit."""
+        return True
+
     def law(self, value: int, public: Payload = ()) -> Law:
         """Exact chances of 0 and 1."""
         return {(value,): 1 - self.lie(), (1 - value,): self.lie()}

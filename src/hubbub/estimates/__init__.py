@@ -4,6 +4,7 @@ from hubbub.estimates.instants import Instant, instant
 from hubbub.estimates.known import Costs, Known, metrics
 from hubbub.estimates.periods import NO_WINDOWS, Difference, Period, difference, period
 from hubbub.estimates.rows import Row, check_level, rows
+from hubbub.estimates.words import WindowWords, words
 
 __all__ = [
     "NO_WINDOWS",
@@ -13,10 +14,12 @@ __all__ = [
     "Known",
     "Period",
     "Row",
+    "WindowWords",
     "check_level",
     "difference",
     "instant",
     "metrics",
     "period",
     "rows",
+    "words",
 ]

@@ -89,6 +89,7 @@ def period(
     segment: str | None = None,
     version: int | None = None,
     level: float = 0.95,
+    category: str | None = None,
 ) -> Period:
     """The mean over the windows that lie wholly in [start, end) and have ended, as it stands at `now`.
 
@@ -105,18 +106,26 @@ def period(
         version: One version; may be left out where all windows are of one encoding. Others with the same encoding
             count too.
         level: Chance with which the interval is to hold the truth.
+        category: One category, where the metric counts several.
 
     Raises:
-        ParameterError: A metric, segment or version that is not there, no windows, or a level outside (0, 1).
+        ParameterError: A metric, segment, version or category that is not there, no windows, or a level outside (0, 1).
         StoreError: The store cannot be read.
     """
     check_level(level)
+    if any(entry.metric.name == metric and entry.metric.kind == "words" for entry in store.locks()):
+        raise ParameterError("metric", metric, "one that is not of the kind words, which needs a list of candidates")
     found = spots(store, now=now, metric=metric, start=start, end=end, segment=segment)
     ended = _encoding([spot for spot in found if spot.end <= now], metric, version)
     labels = sorted({spot.segment for spot in ended})
     if len(labels) > 1:
         raise ParameterError("segment", segment, "one of " + ", ".join(map(repr, labels)))
-    return _judged(sorted(ended, key=lambda spot: spot.window), now, level)
+    names = ended[0].definition.categories
+    if (names and category not in names) or (not names and category is not None):
+        raise ParameterError("category", category, f"one of {', '.join(names)}" if names else "left out: it has none")
+    index = names.index(category) if category is not None else None
+    mean = _judged(sorted(ended, key=lambda spot: spot.window), now, level, index)
+    return msgspec.structs.replace(mean, category=category)
 
 
 def _encoding(ended: Sequence[Spot], metric: str, version: int | None) -> list[Spot]:
@@ -136,7 +145,7 @@ def _encoding(ended: Sequence[Spot], metric: str, version: int | None) -> list[S
     return [spot for spot in ended if spot.definition.hash in hashes]
 
 
-def _judged(ended: Sequence[Spot], now: float, level: float) -> Period:
+def _judged(ended: Sequence[Spot], now: float, level: float, category: int | None) -> Period:
     """State and figures of windows of one encoding and segment, in order of time."""
     used = [spot for spot in ended if spot.summary(now).n]
     first, last = (used or ended)[0], (used or ended)[-1]
@@ -147,11 +156,12 @@ def _judged(ended: Sequence[Spot], now: float, level: float) -> Period:
     figures: dict[str, Any] = dict.fromkeys(("value", "se", "ci_low", "ci_high", "method", "tidied"))
     state = "open" if pending else "suppressed" if n else "empty"
     if n and n_effective >= metric.min_reports:
-        figures = _figures(used, now, level)
+        figures = _figures(used, now, level, category)
         state = "provisional" if pending else "final"
         if figures["ci_high"] - figures["ci_low"] > bounds[1] - bounds[0]:
             state = "too_uncertain"
     return Period(
+        category=None,
         window_start=iso(first.definition.windows.start(first.window)),
         window_end=iso(last.end),
         segment=last.segment,
@@ -165,23 +175,26 @@ def _judged(ended: Sequence[Spot], now: float, level: float) -> Period:
     )
 
 
-def _figures(used: Sequence[Spot], now: float, level: float) -> dict[str, Any]:
+def _figures(used: Sequence[Spot], now: float, level: float, category: int | None) -> dict[str, Any]:
     mechanism, every = used[0].definition.mechanism, used[0].definition.metric.report_every
     estimates = [mechanism.estimate(spot.summary(now)) for spot in used]
+    if category is not None:
+        estimates = [estimate.pick(category) for estimate in estimates]
     one = estimates[0]
     if len(estimates) == 1:
         value, se, (low, high), method = one.value, one.se, one.interval(level), one.method(level)
     else:
-        zero, scale = one.kept_at_zero, one.kept_per_one
+        zero, scale = one.crowd.zero, one.crowd.scale
         mean = combine(
             [(float(estimate.value) - zero) / scale for estimate in estimates],
             [estimate.n for estimate in estimates],
             [spot.window % every for spot in used],
-            flip=(1 - scale / one.per_one) / 2,
+            noise=one.crowd.noise,
+            slope=one.crowd.slope,
             level=level,
         )
         value, low, high = (np.asarray(zero + scale * end) for end in (mean.value, mean.low, mean.high))
-        se, method = np.asarray(scale * mean.se), "clopper_pearson" if mean.few else "wilson"
+        se, method = np.asarray(scale * mean.se), mean.method
     return {
         "value": float(value),
         "se": float(se),

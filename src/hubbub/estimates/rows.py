@@ -1,5 +1,6 @@
 """One row per metric, window and segment: the estimate with its interval, and how far it can be trusted yet."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -9,9 +10,9 @@ from hubbub.errors import ParameterError
 from hubbub.estimates.spots import Spot, spots
 from hubbub.lock import shown
 from hubbub.mechanisms import Estimate
+from hubbub.mechanisms.base import any_estimate
 from hubbub.store import Store
 from hubbub.store.catalogue import Definition
-from hubbub.summary import Summary
 from hubbub.windows import iso
 
 
@@ -71,7 +72,8 @@ def rows(
 ) -> list[Row]:
     """Estimates for every window from a metric's first reported one on, as they stand at `now`.
 
-    Windows that have ended and brought no reports have rows too; so has each declared segment of every window.
+    Metrics of the kind words have none: see `hubbub.estimates.words`. Windows that have ended and brought no reports
+    have rows too; so has each declared segment of every window.
 
     Args:
         store: Where the summaries are.
@@ -91,10 +93,13 @@ def rows(
     fixed: dict[Definition, dict[str, Any]] = {}
     found = []
     for spot in spots(store, now=now, metric=metric, start=start, end=end, segment=segment):
+        if spot.definition.metric.kind == "words":
+            continue  # their shares need candidates: hubbub.estimates.words
         if spot.definition not in fixed:
             fixed[spot.definition] = constants(spot.definition, level)
-        judged = _judged(spot, now, level)
-        found.append(Row(segment=spot.segment, **_times(spot), **judged, **fixed[spot.definition]))
+        for judged in _judged(spot, now, level):
+            found.append(Row(segment=spot.segment, **_times(spot), **judged, **fixed[spot.definition]))
+    # Sorting is stable: categories stay in the order of the definition.
     return sorted(found, key=lambda row: (row.metric, row.window_start, row.version, row.hash, row.segment))
 
 
@@ -111,12 +116,11 @@ def check_level(level: float) -> None:
 def constants(definition: Definition, level: float) -> dict[str, Any]:
     """What is the same in all answers of a definition."""
     metric, mechanism = definition.metric, definition.mechanism
-    one = mechanism.estimate(Summary(1, np.zeros(mechanism.counts_shape, np.int64)))
+    one = any_estimate(mechanism)
     return {
         "metric": metric.name,
         "version": metric.version,
         "hash": definition.hash,
-        "category": None,
         "level": level,
         "epsilon": shown(mechanism.epsilon),
         "permanent_epsilon": shown(mechanism.permanent_epsilon),
@@ -124,39 +128,40 @@ def constants(definition: Definition, level: float) -> dict[str, Any]:
     }
 
 
+def withheld(spot: Spot, now: float) -> str:
+    """The state of a window and segment of which nothing may be shown; empty where something may."""
+    n, least = spot.summary(now).n, spot.definition.metric.min_reports
+    if now < spot.end or (n < least and not spot.closed(now)):
+        return "open"
+    return ("suppressed" if n else "empty") if n < least else ""
+
+
 def _times(spot: Spot) -> dict[str, Any]:
     return {"window_start": iso(spot.definition.windows.start(spot.window)), "window_end": iso(spot.end)}
 
 
-def _judged(spot: Spot, now: float, level: float) -> dict[str, Any]:
-    """State and figures of one window and segment."""
-    least, final = spot.definition.metric.min_reports, spot.closed(now)
-    summary = spot.summary(now)
+def _judged(spot: Spot, now: float, level: float) -> Iterator[dict[str, Any]]:
+    """State and figures of one window and segment, for each category."""
+    final = spot.closed(now)
+    summary, mechanism = spot.summary(now), spot.definition.mechanism
+    names: Sequence[str | None] = spot.definition.categories or (None,)
     counts = {"n": summary.n, "n_effective": summary.n}  # one window: a report is a device
-    if now < spot.end or (not final and summary.n < least):
-        return {"state": "open", **counts, **_WITHHELD}
-    if summary.n < least:
-        return {"state": "suppressed" if summary.n else "empty", **counts, **_WITHHELD}
-    bounds = spot.definition.mechanism.bounds
-    figures = _figures(spot.definition.mechanism.estimate(summary), bounds, level)
-    state = "final" if final else "provisional"
-    if figures["ci_high"] - figures["ci_low"] > bounds[1] - bounds[0]:
-        state = "too_uncertain"
-    return {"state": state, **counts, **figures}
+    if state := withheld(spot, now):
+        yield from ({"category": name, "state": state, **counts, **_WITHHELD} for name in names)
+        return
+    low, high = mechanism.bounds
+    for name, figures in zip(names, _figures(mechanism.estimate(summary), (low, high), level), strict=True):
+        state = "final" if final else "provisional"
+        if figures["ci_high"] - figures["ci_low"] > high - low:
+            state = "too_uncertain"
+        yield {"category": name, "state": state, **counts, **figures}
 
 
-def _figures(estimate: Estimate, bounds: tuple[float, float], level: float) -> dict[str, Any]:
-    low, high = estimate.interval(level)
-    value = float(estimate.value)
-    return {
-        "value": value,
-        "se": float(estimate.se),
-        "se_shared": float(estimate.se_shared),
-        "ci_low": float(low),
-        "ci_high": float(high),
-        "method": estimate.method(level),
-        "tidied": min(max(value, bounds[0]), bounds[1]),
-    }
+def _figures(estimate: Estimate, bounds: tuple[float, float], level: float) -> Iterator[dict[str, Any]]:
+    keys = ("value", "se", "se_shared", "ci_low", "ci_high", "tidied")
+    numbers = (estimate.value, estimate.se, estimate.se_shared, *estimate.interval(level), estimate.value.clip(*bounds))
+    for method, *row in zip(estimate.methods(), *(np.atleast_1d(column).tolist() for column in numbers), strict=True):
+        yield {**dict(zip(keys, row, strict=True)), "method": method}
 
 
 _WITHHELD: dict[str, Any] = dict.fromkeys(("value", "se", "se_shared", "ci_low", "ci_high", "method", "tidied"))

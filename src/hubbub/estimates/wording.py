@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, Self
 
+from hubbub.lock import SHARES
+
 STATES: Mapping[str, str] = {
     "open": "the window has not ended, or reports still come and are too few so far",
     "empty": "no reports came",
@@ -43,7 +45,7 @@ class Scale:
     @classmethod
     def of(cls, kind: str, unit: str, rows: Iterable[Interval]) -> Self:
         """What fits these rows of a metric of this kind and unit."""
-        factor, shown = (100.0, " %") if kind == "boolean" else (1.0, f" {unit}" if unit else "")
+        factor, shown = (100.0, " %") if kind in SHARES else (1.0, f" {unit}" if unit else "")
         halves = sorted(
             factor * (row.ci_high - row.ci_low) / 2
             for row in rows

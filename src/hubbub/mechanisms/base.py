@@ -3,22 +3,21 @@
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hubbub.encoders.base import SCALE, Encoder, Law, Payload
+from hubbub.encoders.vector import Coordinates
 from hubbub.errors import ParameterError, PrivateValueError
-from hubbub.mechanisms.intervals import binomial
+from hubbub.mechanisms.estimate import Estimate, Ints, Reals
 from hubbub.summary import Summary
 
-Ints = NDArray[np.int64]
-Reals = NDArray[np.float64]
 Reports = NDArray[Any]  # (n, fields)
 
-MIN_EPSILON, MAX_EPSILON = 0.001, 20.0  # beyond them the steps of 2**-32 would cost accuracy
+CACHED = 1 << 20  # payload fields that are encoded and counted at a time
+MIN_EPSILON, MAX_EPSILON = 0.001, 16.0  # beyond them the steps of 2**-32 would cost accuracy
 
 
 class WordSource(Protocol):
@@ -37,47 +36,12 @@ class SystemWords:
         return np.frombuffer(os.urandom(4 * count), ">u4").astype(np.uint32)
 
 
-@dataclass(frozen=True, eq=False)
-class Estimate:
-    """Means per report (shares for categories), shape () or (size,): unbiased, never clipped.
-
-    Attributes:
-        value: Unbiased estimate, in the metric's unit.
-        se: Standard error, devices taken as a sample.
-        se_shared: What `se` would be at `permanent_epsilon`: the part that windows of one device share.
-        n: Reports.
-        ones: What the mechanism counted, for intervals: value = at_zero + (ones / n) * per_one.
-        at_zero: Value at no ones.
-        per_one: Value at only ones, less `at_zero`; what the estimate moves if every report turned.
-        kept_at_zero: Value at no ones among the permanent answers behind the reports, for several windows together.
-        kept_per_one: Value at only ones among them, less `kept_at_zero`.
-    """
-
-    value: Reals
-    se: Reals
-    se_shared: Reals
-    n: int
-    ones: Ints
-    at_zero: float
-    per_one: float
-    kept_at_zero: float
-    kept_per_one: float
-
-    def interval(self, level: float = 0.95) -> tuple[Reals, Reals]:
-        """Lower and upper ends, in the metric's unit, that hold the truth with chance `level`; never clipped."""
-        low, high, _ = binomial(self.ones, self.n, level)
-        return np.asarray(self.at_zero + low * self.per_one), np.asarray(self.at_zero + high * self.per_one)
-
-    def method(self, level: float = 0.95) -> str:
-        """Name of the method behind `interval(level)`."""
-        return binomial(self.ones, self.n, level)[2]
-
-
 class Mechanism(Protocol):
     """One mechanism with all its parameters; frozen, shared by both sides, and the only place where they stand."""
 
     name: ClassVar[str]
     kinds: ClassVar[tuple[str, ...]]
+    memo: ClassVar[bool]  # whether it can keep permanent answers
     source: ClassVar[str]  # paper and section
     examples: ClassVar[tuple[Mapping[str, Any], ...]]  # small domains for the conformance suite
 
@@ -152,8 +116,58 @@ class Mechanism(Protocol):
         ...
 
     def simulate(self, truth_counts: ArrayLike, rng: np.random.Generator) -> Summary:
-        """(size,) devices per value -> a summary with the same distribution as encoding each of them."""
+        """(size,) devices per value -> a summary with the same distribution as encoding each of them.
+
+        Where there are too many values for that (words): (k,) devices of each of k values, named by a third argument.
+        """
         ...
+
+
+def collect(mechanism: Mechanism, values: Ints, source: WordSource, block: int | None = None) -> Summary:
+    """Encode many people and count their reports, so many at a time: memory does not grow with their number.
+
+    Each block of people takes its words as one call of `randomise` does. So the words of all are those of one call for
+    everybody, unless one is refused: it is drawn again behind its own block, and what comes after moves up by a word.
+
+    Args:
+        mechanism: What encodes and counts them.
+        values: Values of all people, shape (n,), or their coordinates, shape (n, dimension).
+        source: Where words come from.
+        block: People in a block; None: as many as stay in a processor's cache.
+
+    Raises:
+        ParameterError: block < 1.
+        PrivateValueError: Values outside [0, size), before anybody is encoded; named by position only.
+    """
+    if block is None:
+        block = max(1, CACHED // len(mechanism.encoder.radices))
+    if not isinstance(block, int) or isinstance(block, bool) or block < 1:
+        raise ParameterError("block", block, "an integer >= 1")
+    held_by(mechanism.encoder, values)
+    total = mechanism.summarise(mechanism.randomise(values[:block], source))
+    for start in range(block, len(values), block):
+        total += mechanism.summarise(mechanism.randomise(values[start : start + block], source))
+    return total
+
+
+class _Zeros:
+    def words(self, count: int) -> NDArray[np.uint32]:
+        return np.zeros(count, np.uint32)
+
+
+def any_estimate(mechanism: Mechanism) -> Estimate:
+    """The estimate from one possible report, for what is the same in all estimates of a mechanism."""
+    anyone = as_rows(mechanism.encoder, [0])
+    return mechanism.estimate(mechanism.summarise(mechanism.randomise(anyone, _Zeros())))
+
+
+def as_rows(encoder: Encoder, values: ArrayLike) -> Ints:
+    """Values of an encoder as bulk encoding takes them: (n,) integers, or (n, dimension) coordinates of vectors."""
+    if isinstance(encoder, Coordinates):
+        found, which = np.unique(np.asarray(values), return_inverse=True)
+        rows = [encoder.coordinates(int(value)) for value in found]
+        return np.array(rows, np.int64).reshape(-1, encoder.dimension)[which]
+    return np.asarray(values)
 
 
 def below(bound: int, column: NDArray[np.uint32], source: WordSource) -> Ints:
@@ -198,6 +212,40 @@ def held(values: Ints, size: int) -> None:
     if values.size and (values.min() < 0 or values.max() >= size):
         position = int(np.argmax((values < 0) | (values >= size)))
         raise PrivateValueError(f"values[{position}] must be in [0, {size})")
+
+
+def held_by(encoder: Encoder, values: Ints) -> None:
+    """Refuse what are no values of this encoder: flat, or coordinates where they are vectors.
+
+    Raises:
+        PrivateValueError: They are not; named by position only.
+    """
+    if not isinstance(encoder, Coordinates):
+        held(values, encoder.size)
+        return
+    wide = encoder.dimension
+    if values.ndim != 2 or values.shape[1] != wide or values.dtype.kind not in "iu":
+        raise PrivateValueError(f"values must be integers, {wide} for each person")
+    if values.size and (values.min() < 0 or values.max() > encoder.ticks):
+        person, place = divmod(int(np.argmax((values < 0) | (values > encoder.ticks))), wide)
+        raise PrivateValueError(f"values[{person}][{place}] must be in [0, {encoder.ticks}]")
+
+
+def clean(values: ArrayLike, what: str, types: str) -> Ints | Reals:
+    """Values as a flat array of numbers, of one of these numpy types.
+
+    Raises:
+        PrivateValueError: One of them is not a finite number; named by position only.
+    """
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise PrivateValueError(f"values must be a flat sequence of {what}") from None
+    if array.ndim != 1 or array.dtype.kind not in types:
+        raise PrivateValueError(f"values must be a flat sequence of {what}")
+    if array.dtype.kind == "f" and (bad := np.flatnonzero(~np.isfinite(array))).size:
+        raise PrivateValueError(f"values[{bad[0]}] must be {what}, finite")
+    return array
 
 
 def default_permanent(epsilon: float) -> float:

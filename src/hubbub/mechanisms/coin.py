@@ -7,13 +7,15 @@ lower + span (ones/n - q) / (p - q), and its variance span² r (1 - r) / (n (p -
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from hubbub.encoders.base import Encoder, Law, Payload
-from hubbub.errors import ParameterError, PrivateValueError
-from hubbub.mechanisms.base import Estimate, Ints, Reals, Reports
+from hubbub.errors import ParameterError
+from hubbub.mechanisms.base import Reports
+from hubbub.mechanisms.estimate import Crowd, Estimate, Reals
 from hubbub.summary import Summary
 
 
@@ -35,6 +37,7 @@ class Line:
 class Coin(ABC):
     """Summaries and estimates of a mechanism whose report is one coin; subclasses say along which `line`."""
 
+    memo: ClassVar[bool] = True
     encoder: Encoder
 
     @property
@@ -50,7 +53,7 @@ class Coin(ABC):
     @property
     def permanent_epsilon(self) -> float:
         """Loss of a device that never changes, for ever, in nats; inf if everything is fresh."""
-        return self.encoder.prices(1).steady if self.encoder.canonical()[-1] else math.inf
+        return self.encoder.prices(1).steady if self.encoder.memo else math.inf
 
     @property
     def change_epsilon(self) -> float:
@@ -98,8 +101,17 @@ class Coin(ABC):
         kept_at_zero = line.lower - line.a * kept_per_one
         kept = np.clip((value - kept_at_zero) / kept_per_one, 0, 1)
         shared = np.asarray(kept_per_one * np.sqrt(kept * (1 - kept) / summary.n))
-        at_zero = line.lower - line.q * per_one
-        return Estimate(value, se, shared, summary.n, summary.counts, at_zero, per_one, kept_at_zero, kept_per_one)
+        flip = (1 - kept_per_one / per_one) / 2
+        return Estimate(
+            value=value,
+            se=se,
+            se_shared=shared,
+            n=summary.n,
+            crowd=Crowd(kept_at_zero, kept_per_one, flip * (1 - flip) / (1 - 2 * flip) ** 2),
+            per_one=per_one,
+            ones=summary.counts,
+            at_zero=line.lower - line.q * per_one,
+        )
 
     def variance(self, truth: ArrayLike, n: int) -> Reals:
         """Exact variance of the estimate from n independent devices whose mean is `truth`, in the unit squared.
@@ -128,20 +140,3 @@ class Coin(ABC):
         chances = np.array([float(self.encoder.law(int(value))[(1,)]) for value in held])
         ones = rng.binomial(counts[held].astype(np.int64), chances)
         return Summary(int(counts.sum()), np.array(ones.sum(), np.int64))
-
-
-def clean(values: ArrayLike, what: str, types: str) -> Ints | Reals:
-    """Values as a flat array of numbers, of one of these numpy types.
-
-    Raises:
-        PrivateValueError: One of them is not a finite number; named by position only.
-    """
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise PrivateValueError(f"values must be a flat sequence of {what}") from None
-    if array.ndim != 1 or array.dtype.kind not in types:
-        raise PrivateValueError(f"values must be a flat sequence of {what}")
-    if array.dtype.kind == "f" and (bad := np.flatnonzero(~np.isfinite(array))).size:
-        raise PrivateValueError(f"values[{bad[0]}] must be {what}, finite")
-    return array

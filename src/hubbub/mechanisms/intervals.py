@@ -27,6 +27,7 @@ from hubbub.errors import ParameterError
 
 Reals = NDArray[np.float64]
 
+FEW = 200  # variance of a count below which the coverage of a score interval may fall by half a per cent and more
 EXACT_BELOW = 120  # estimated variance of the count; at 100 the least coverage at level 0.90 falls below 0.89
 
 
@@ -49,14 +50,21 @@ def binomial(ones: ArrayLike, n: int, level: float) -> tuple[Reals, Reals, str]:
         raise ParameterError("ones", int(bad[0]), f"in [0, n] = [0, {n}]")
     flat, tail = counts.ravel().astype(float), (1 - level) / 2
     lower, upper = _lower(flat, n, tail), 1 - _lower(n - flat, n, tail)
-    rough = _rough(flat, n)
-    method = "+".join(name for name, used in (("clopper_pearson", rough), ("wilson", ~rough)) if used.any())
+    few = rough(flat, n)
+    method = "+".join(name for name, used in (("clopper_pearson", few), ("wilson", ~few)) if used.any())
     return lower.reshape(counts.shape), upper.reshape(counts.shape), method
 
 
-def _rough(ones: Reals, n: int) -> NDArray[np.bool_]:
-    """Where a normal law would be too rough: counts whose estimated variance is below the threshold."""
-    return ones * (n - ones) < EXACT_BELOW * n
+def rough(ones: ArrayLike, n: int) -> NDArray[np.bool_]:
+    """Where a normal law would be too rough for `binomial`: counts whose estimated variance is below the threshold."""
+    counts = np.asarray(ones, float)
+    return np.asarray(counts * (n - counts) < EXACT_BELOW * n)
+
+
+def sparse(value: ArrayLike, crowd: float) -> NDArray[np.bool_]:
+    """Where a normal law would be too rough for `score`: few of 1 / crowd devices decide."""
+    held = np.clip(np.asarray(value, float), 0, 1)
+    return np.asarray(held * (1 - held) < FEW * crowd)
 
 
 def _lower(ones: Reals, n: int, tail: float) -> Reals:
@@ -64,10 +72,53 @@ def _lower(ones: Reals, n: int, tail: float) -> Reals:
     z = -NormalDist().inv_cdf(tail)
     rate, shrink = ones / n, z * z / n
     lower: Reals = (rate + shrink / 2 - np.sqrt(shrink * rate * (1 - rate) + shrink * shrink / 4)) / (1 + shrink)
-    rough = _rough(ones, n)
-    if rough.any():
+    exact = rough(ones, n)
+    if exact.any():
         from scipy.special import betaincinv
 
-        few = ones[rough]
-        lower[rough] = np.where(few > 0, betaincinv(np.maximum(few, 1), n - few + 1, tail), 0)
+        few = ones[exact]
+        lower[exact] = np.where(few > 0, betaincinv(np.maximum(few, 1), n - few + 1, tail), 0)
     return lower
+
+
+def score(value: ArrayLike, noise: ArrayLike, slope: ArrayLike, crowd: float, level: float) -> tuple[Reals, Reals, str]:
+    """Ends for a share k in [0, 1] whose estimate has the variance noise + slope k + crowd k (1 - k), and the method.
+
+    The ends are those k that lie z standard errors, taken at that k, from the estimate: where all noise is that of a
+    sample this is Wilson's. Where few of the sample decide (k (1 - k) < 200 crowd), each end is moved out to that of a
+    Clopper-Pearson interval for 1 / crowd devices, widened by the noise, if that is further out. Outside [0, 1] the
+    terms in k stay at their ends. Nothing is clipped.
+
+    Args:
+        value: Unbiased estimates of k.
+        noise: Variance at k = 0, shape of `value` or one for all.
+        slope: What k adds to it.
+        crowd: One over the number of devices.
+        level: In (0, 1).
+    """
+    k, n, s = np.broadcast_arrays(np.asarray(value, float), np.asarray(noise, float), np.asarray(slope, float))
+    few = sparse(k, crowd)
+    z, tail = NormalDist().inv_cdf(0.5 + level / 2), (1 - level) / 2
+    high = _upper(k, n, s, crowd, z, few, tail)
+    low = 1 - _upper(1 - k, n + s, -s, crowd, z, few, tail)
+    method = "+".join(name for name, used in (("clopper_pearson", few), ("wilson", ~few)) if used.any())
+    return low, high, method
+
+
+def _upper(k: Reals, noise: Reals, slope: Reals, crowd: float, z: float, few: NDArray[np.bool_], tail: float) -> Reals:
+    """Upper end: the larger root of (t - k)² = z² (noise + slope t + crowd t (1 - t))."""
+    square, linear = 1 + z * z * crowd, 2 * k + z * z * (slope + crowd)
+    under = linear * linear - 4 * square * (k * k - z * z * noise)
+    root = (linear + np.sqrt(np.maximum(under, 0))) / (2 * square)
+    beyond = (k > 1) | ((under >= 0) & (root > 1))
+    straight = k + z * np.sqrt(np.maximum(noise + slope * beyond, 0))
+    upper: Reals = np.where((under >= 0) & (root >= 0) & ~beyond, root, straight)
+    if few.any():
+        from scipy.special import betaincinv
+
+        held, devices = np.clip(k, 0, 1), 1 / crowd
+        ones = held * devices
+        exact = np.where(ones < devices, betaincinv(ones + 1, np.maximum(devices - ones, 1e-9), 1 - tail), 1.0)
+        spread = z * z * np.maximum(noise + slope * held, 0)
+        upper = np.where(few, np.maximum(upper, k + np.sqrt((exact - held) ** 2 + spread)), upper)
+    return np.asarray(upper, float)

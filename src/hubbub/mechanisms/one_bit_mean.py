@@ -5,20 +5,19 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from hubbub.encoders.base import SCALE, Encoder, check
 from hubbub.encoders.one_bit_mean import MAX_ENTRIES, MAX_TICKS
 from hubbub.encoders.one_bit_mean import OneBitMean as Device
 from hubbub.errors import ParameterError
-from hubbub.mechanisms.base import Ints, Reals, Reports, WordSource, asked, below, held, number, second_round, threshold
-from hubbub.mechanisms.coin import Coin, Line, clean
-
-MAX_UNIT = 2.0**53  # beyond it neighbouring whole numbers are no longer apart
+from hubbub.mechanisms.base import Reports, WordSource, asked, below, held, second_round, threshold
+from hubbub.mechanisms.coin import Coin, Line
+from hubbub.mechanisms.estimate import Ints
+from hubbub.mechanisms.grid import Grid, ticks_of
 
 
 @dataclass(frozen=True)
-class OneBitMean(Coin):
+class OneBitMean(Grid, Coin):
     """Mean of a number in [lower, upper] on a grid; `lower` and `step` in the metric's unit."""
 
     name: ClassVar[str] = Device.name
@@ -60,13 +59,7 @@ class OneBitMean(Coin):
             ParameterError: A parameter out of its range.
         """
         asked(epsilon, permanent_epsilon)
-        for name, value in (("lower", lower), ("upper", upper), ("step", step)):
-            number(name, value, -MAX_UNIT, MAX_UNIT)
-        if not step > 0:
-            raise ParameterError("step", step, "> 0")
-        ticks = round(min((upper - lower) / step, MAX_TICKS + 1))
-        if not 1 <= ticks <= MAX_TICKS or abs(lower + ticks * step - upper) > 1e-6 * step:
-            raise ParameterError("upper", upper, f"a whole number of steps of {step} above lower = {lower}")
+        ticks = ticks_of(lower, upper, step, MAX_TICKS)
         if bucket is not None and permanent_epsilon is None:
             raise ParameterError("bucket", bucket, "left out where nothing is permanent")
         bucket = ticks if bucket is None else bucket
@@ -96,27 +89,6 @@ class OneBitMean(Coin):
         span = e.top * e.bucket * self.step
         q = float(e.law(0)[(1,)])
         return Line(self.lower, span, q, 1 - q, e.low / SCALE if e.memo else 0.0)
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """(lower, upper)."""
-        return self.lower, self.lower + self.encoder.ticks * self.step
-
-    def index(self, values: ArrayLike) -> Ints:
-        """(n,) numbers in the unit -> ticks: the first or last beyond the range, else floor((x - lower) / step + 0.5).
-
-        Raises:
-            PrivateValueError: One of them is not a finite number; named by position only.
-        """
-        low, high = self.bounds
-        numbers = np.clip(np.asarray(clean(values, "numbers", "iuf"), float), low, high)
-        ticks = np.floor((numbers - low) / self.step + 0.5)
-        ticks[numbers >= high] = self.encoder.ticks
-        return np.asarray(np.minimum(ticks, self.encoder.ticks), np.int64)
-
-    def truth(self, value: int) -> Reals:
-        """The tick in the metric's unit."""
-        return np.array(self.lower + value * self.step)
 
     def randomise(self, values: Ints, source: WordSource) -> Reports:
         """(n,) -> (n, 1); three words a person where memo (alpha, entry, flip), two otherwise (alpha, coin).

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 from hubbub.encoders.base import SCALE, Encoder
 from hubbub.encoders.randomized_response import RandomizedResponse as Device
 from hubbub.errors import ParameterError, PrivateValueError
-from hubbub.mechanisms.base import Ints, Reals, Reports, WordSource, asked, held, second_round, threshold
-from hubbub.mechanisms.coin import Coin, Line, clean
+from hubbub.mechanisms.base import Reports, WordSource, asked, clean, held, second_round, threshold
+from hubbub.mechanisms.coin import Coin, Line
+from hubbub.mechanisms.estimate import Ints, Reals
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class RandomizedResponse(Coin):
         """Losses at most as asked; permanent_epsilon = None draws every lie afresh.
 
         Raises:
-            ParameterError: A loss outside [0.001, 20], or the permanent one below that of one report.
+            ParameterError: A loss outside [0.001, 16], or the permanent one below that of one report.
         """
         asked(epsilon, permanent_epsilon)
         low = threshold(permanent_epsilon or epsilon)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from hubbub.encoders.base import SCALE, Encoder
 from hubbub.encoders.one_bit_mean import OneBitMean
 from hubbub.encoders.randomized_response import RandomizedResponse
+from hubbub.encoders.rappor import Rappor
 from hubbub.errors import ParameterError
 
 _BLOCK = 1 << 20  # increments held at a time
@@ -37,10 +38,12 @@ def exact_life(encoder: Encoder, windows: int) -> float:
     """
     if windows < 0:
         raise ParameterError("windows", windows, ">= 0")
-    if not isinstance(encoder, OneBitMean | RandomizedResponse):
-        raise ParameterError("encoder", encoder.name, "randomized_response or one_bit_mean")
     if not encoder.memo:
         return encoder.prices(windows).life
+    if isinstance(encoder, Rappor):
+        return encoder.prices(windows).life  # nothing closer is known
+    if not isinstance(encoder, OneBitMean | RandomizedResponse):
+        raise ParameterError("encoder", encoder.name, "randomized_response or one_bit_mean, where answers are kept")
     if not windows:
         return 0.0
     chances = _entries(encoder)

@@ -16,7 +16,7 @@ class PriceLine:
         label: What it is the price of, in a few words.
         epsilon: Nats, rounded up to six decimals as in the lock; None where there is no bound.
         odds: The most that even odds can become: `73.2 %`, `practically certain`; `100 %` where there is no bound.
-        meaning: What it keeps apart, and by how many reports.
+        meaning: What it compares, and by how many reports.
     """
 
     key: str

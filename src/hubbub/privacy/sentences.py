@@ -91,7 +91,9 @@ def _changing(metric: Metric) -> list[str]:
         f"{span}: {_price(prices.life, 'at most ')}.{worst}",
     ]
     if worst and keeps(metric) and reports > 1:
-        ends = "from no to yes" if metric.kind == "boolean" else "from one end of the range to the other"
+        ends = {"boolean": "from no to yes", "choice": "from one answer to another"}.get(
+            metric.kind, "from one end of the range to the other"
+        )
         lines.append(
             f"One lasting move {ends} halfway through counts as {plural(reports // 2, 'change')}; from "
             f"{_first_beyond(prices.change)} changed {window}s on nothing is promised: the bound is above 99.99 %."

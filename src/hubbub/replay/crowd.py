@@ -21,7 +21,7 @@ from hubbub.lock import Lock, Metric
 from hubbub.mechanisms import of_metric
 from hubbub.replay.devices import nobodys
 from hubbub.replay.mixer import Mixer
-from hubbub.replay.pretend import Habits, Values, places
+from hubbub.replay.pretend import KINDS, Habits, Values, places
 from hubbub.windows import iso
 from hubbub.wire import TRAVELLING_HASH
 
@@ -91,7 +91,7 @@ def plan(lock: Lock, now: float, count: int | None = None) -> Plan:
         now: Unix seconds by the collector's clock.
         count: Whole windows of the longest length among metrics that have not expired; see `DEFAULT_WINDOWS`.
     """
-    going = {metric: metric.windows.index(now) + 1 for metric in lock.metrics.values()}
+    going = {m: m.windows.index(now) + 1 for m in lock.metrics.values() if m.kind in KINDS}
     going = {metric: first for metric, first in going.items() if first < metric.life.stop}
     cut = max((metric.windows for metric in going), key=lambda windows: windows.length, default=None)
     end = 0 if cut is None else cut.end(cut.index(now) + (DEFAULT_WINDOWS[cut.name] if count is None else count))
@@ -100,7 +100,9 @@ def plan(lock: Lock, now: float, count: int | None = None) -> Plan:
     for metric in lock.metrics.values():
         span = range(max(going.get(metric, metric.life.stop), metric.life.start), metric.life.stop)
         span = range(span.start, min(span.stop, metric.windows.index(end)))
-        if span:
+        if metric.kind not in KINDS:
+            left_out[metric.name] = f"pretend devices have no values of the kind {metric.kind} in this release"
+        elif span:
             spans[metric] = span
         elif metric in going:
             left_out[metric.name] = f"its first {metric.window} is not over by then (starts = {metric.starts})"

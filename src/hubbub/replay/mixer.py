@@ -17,6 +17,7 @@ from hubbub.errors import HubbubError, ParameterError
 from hubbub.wire import REPORTS_SCHEMA
 
 Entry = bytes  # a report as its device wrote it, the only one of its body
+SIZE = 100  # of a batch, as a relay sends it
 MAX_SIZE = 500  # of a batch, so that an answer about each of its reports can be read
 POST_SECONDS = 30.0  # that one batch may take
 PATIENCE_SECONDS = 60.0  # that a collector which takes nothing is tried again
@@ -50,7 +51,7 @@ class Mixer:
         self,
         endpoint: str,
         *,
-        size: int = 100,
+        size: int = SIZE,
         patience: float = PATIENCE_SECONDS,
         revive: Callable[[], object] = lambda: None,
         settled: Callable[[int], object] = lambda reports: None,

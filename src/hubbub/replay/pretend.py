@@ -24,6 +24,7 @@ _YES = 0.8, 1.6  # Beta: many devices that hardly ever say yes, some that nearly
 _TYPICAL, _APART, _VARY = 0.25, 0.7, 0.4  # a usual value, as a share of the range; logarithmic spreads
 _SHOCK = 0.06  # logarithmic spread of what all devices have in common in a window
 _DAY = windows("day")
+KINDS = ("boolean", "mean")  # that values are made up for
 
 
 class Habits:

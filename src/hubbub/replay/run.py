@@ -23,7 +23,7 @@ from hubbub.replay.collector import Collector
 from hubbub.replay.devices import Devices, Fleet, middle
 from hubbub.replay.given import Given
 from hubbub.replay.meanwhile import Meanwhile
-from hubbub.replay.mixer import MAX_SIZE, PATIENCE_SECONDS, Mixer
+from hubbub.replay.mixer import PATIENCE_SECONDS, SIZE, Mixer
 from hubbub.replay.outcomes import LEVEL, Outcome, outcomes, told_by, told_together, truths
 from hubbub.replay.saved import Place, Saved
 from hubbub.store import open_store
@@ -141,7 +141,7 @@ def replay(
                 raise HubbubError(f"{folder / STORE}: is missing; start again with an empty folder")
             clock.set(_time(fleets, lock, min(fleets[0].table.windows) if place.done is None else place.done))
             collector = given or stack.enter_context(_started(folder, lock))
-            mixer = Mixer(collector.endpoint, size=MAX_SIZE, revive=collector.revive, settled=progress)
+            mixer = Mixer(collector.endpoint, size=SIZE, revive=collector.revive, settled=progress)
             stack.callback(mixer.close)
             run = _Run(fleets, lock, clock, mixer, saved, place)
             look = _look(run, folder / STORE, seen) if seen and not given else lambda window: None

@@ -173,6 +173,7 @@ _LEVEL = Parameter(
     {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1, "default": 0.95},
 )
 _VERSION = Parameter("version", "Only this version of the metric", {"type": "integer", "minimum": 1})
+_CATEGORY = Parameter("category", "One category, of metrics that count several", {"type": "string"})
 _ASKED = {
     400: ("invalid_parameter",),
     403: ("cross_site",),
@@ -207,7 +208,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "/v1/metrics/{name}/estimates",
         "Estimates by window and segment",
         list[Row],
-        (_NAME, *_SPAN, _VERSION, _LEVEL),
+        (_NAME, *_SPAN, _VERSION, _LEVEL, _CATEGORY),
         problems=_ASKED,
     ),
     *(
@@ -217,7 +218,7 @@ OPERATIONS: tuple[Operation, ...] = (
             f"/v1/metrics/{{name}}/estimates.{suffix}",
             "The same as a file, with the columns of `hubbub export`",
             media,
-            (_NAME, *_SPAN, _VERSION, _LEVEL),
+            (_NAME, *_SPAN, _VERSION, _LEVEL, _CATEGORY),
             problems=_ASKED,
         )
         for suffix, media in FILES.items()
@@ -228,7 +229,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "/v1/metrics/{name}/mean",
         "Several windows together, each with the same weight",
         Period,
-        (_NAME, *_SPAN, _VERSION, _LEVEL),
+        (_NAME, *_SPAN, _VERSION, _LEVEL, _CATEGORY),
         problems=_MEAN,
     ),
     Operation("read", "get", "/metrics", "Counters for Prometheus, renewed once a minute", PROMETHEUS, problems=_DOWN),

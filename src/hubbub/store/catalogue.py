@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from hubbub.encoders.base import Payload
-from hubbub.errors import LockError
+from hubbub.errors import LockError, PayloadError
 from hubbub.lock import Metric
 from hubbub.mechanisms import Mechanism, of_metric
 from hubbub.store.base import Entry, WindowKey
@@ -33,6 +33,14 @@ class Definition:
     def mechanism(self) -> Mechanism:
         """What sums up and estimates."""
         return of_metric(self.metric)
+
+    @cached_property
+    def categories(self) -> tuple[str, ...]:
+        """Names of the categories that it counts, in their order; none where its estimate is one number."""
+        known = getattr(self.mechanism, "categories", None)
+        if known is None:
+            return ()
+        return known.names or tuple(map(str, range(known.size)))
 
     @cached_property
     def life(self) -> range:
@@ -62,6 +70,8 @@ class Definition:
         fields = self._decoded.get(payload)
         if fields is None:
             fields = unpack(payload, self.metric.encoder.radices)
+            if not self.metric.encoder.possible(fields):
+                raise PayloadError("no device can have sent the payload")
             if len(self._decoded) < _REMEMBERED:
                 self._decoded[payload] = fields
         return fields

@@ -1,14 +1,15 @@
 """A second reading of spec/: every operation of the vectors, written from its pages and not from hubbub.
 
-A module for each page. It imports nothing but the standard library and takes other ways than hubbub wherever there are
-two: bits as text, laws summed over every alpha, logarithms of fifty digits, intervals as roots found by halving.
+A module for each page; the class of a mechanism joins the others in `mechanisms`. It imports nothing but the standard
+library and takes other ways than hubbub wherever there are two: bits as text, laws summed over every alpha, logarithms
+of fifty digits, intervals as roots found by halving.
 """
 
 from collections.abc import Callable, Mapping
 from decimal import localcontext
 from typing import Any
 
-from tests.vectors.reader import estimates, mechanisms, prices, registry, windows, wire, words
+from tests.vectors.reader import mechanisms, places, registry, windows, wire, words
 from tests.vectors.reader.words import RefusedError
 
 __all__ = ["OPERATIONS", "RefusedError", "answer"]
@@ -39,12 +40,13 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "pack": wire.pack,
     "unpack": wire.unpack,
     "tick": registry.tick,
+    "word": places.word,
     "encoder": mechanisms.encoder,
     "permanent": mechanisms.permanent,
     "answer": mechanisms.answer,
     "report": mechanisms.report,
     "bulk": mechanisms.bulk,
     "law": mechanisms.law,
-    "prices": prices.prices,
-    "estimate": estimates.estimate,
+    "prices": mechanisms.prices,
+    "estimate": mechanisms.estimate,
 }

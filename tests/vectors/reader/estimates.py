@@ -1,64 +1,112 @@
-"""spec/estimates.md: the one-bit estimate and its interval."""
+"""spec/estimates.md: estimates of one number, or of the shares of many categories."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from statistics import NormalDist
 from typing import Any
 
-from tests.vectors.reader.mechanisms import device, flipped
-from tests.vectors.reader.words import need
+from tests.vectors.reader.intervals import binomial, quantile, score
 
 
-def estimate(n: int, ones: int, level: float, lower: int, step: int, **which: Any) -> Any:
-    e = device(**which)
-    need(n)
-    low, reach = Fraction(lower, 10**6), e.reach * Fraction(step, 10**6)
-    q = flipped(e.entries[0], e.flip)
-    per_one = reach / (1 - 2 * q)
+def coin(n: int, ones: int, level: float, lower: Fraction, span: Fraction, q: Fraction, a: Fraction) -> Any:
+    """One number: q is the chance of a 1 at `lower`, a that of the permanent answer."""
+    per_one = span / (1 - 2 * q)
     rate = Fraction(ones, n)
-    value = low + (rate - q) * per_one
-    a = e.entries[0] if e.memo else Fraction(0)
-    kept = min(max(a + (value - low) / reach * (1 - 2 * a), Fraction(0)), Fraction(1))
-    wilson = ones * (n - ones) >= 120 * n
-    ends = (roots if wilson else tails)(ones, n, level)
+    value = lower + (rate - q) * per_one
+    kept = min(max(a + (value - lower) / span * (1 - 2 * a), Fraction(0)), Fraction(1))
+    (low, high), method = binomial(ones, n, level)
     return {
         "value": float(value),
         "se": float(per_one) * math.sqrt(rate * (1 - rate) / n),
-        "se_shared": float(reach / (1 - 2 * a)) * math.sqrt(kept * (1 - kept) / n),
-        "low": float(low) + (ends[0] - float(q)) * float(per_one),
-        "high": float(low) + (ends[1] - float(q)) * float(per_one),
-        "method": "wilson" if wilson else "clopper_pearson",
+        "se_shared": float(span / (1 - 2 * a)) * math.sqrt(kept * (1 - kept) / n),
+        "low": float(lower) + (low - float(q)) * float(per_one),
+        "high": float(lower) + (high - float(q)) * float(per_one),
+        "method": method,
     }
 
 
-def halve(wrong: Callable[[float], bool], low: float, high: float) -> float:
-    """The point in [low, high] at which `wrong` turns from false to true."""
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (low, middle) if wrong(middle) else (middle, high)
-    return (low + high) / 2
+def shares(counts: Sequence[int], n: int, p: Fraction, q: Fraction, level: float, simultaneous: bool = False) -> Any:
+    """Shares from counts of supports, whose chances are p and q."""
+    rates = [Fraction(count, n) for count in counts]
+    values = [(rate - q) / (p - q) for rate in rates]
+    ends, methods = zip(*(binomial(count, n, each(level, len(counts), simultaneous)) for count in counts), strict=True)
+    return {
+        "value": list(map(float, values)),
+        "se": [math.sqrt(rate * (1 - rate) / n) / float(p - q) for rate in rates],
+        "se_shared": shared(values, n),
+        "low": [(low - float(q)) / float(p - q) for low, _ in ends],
+        "high": [(high - float(q)) / float(p - q) for _, high in ends],
+        "method": together(methods),
+    }
 
 
-def roots(ones: int, n: int, level: float) -> tuple[float, float]:
-    """Wilson: where (r - t)² = z² t (1 - t) / n."""
-    z, r = NormalDist().inv_cdf((1 + level) / 2), ones / n
+def scored(
+    values: Sequence[Fraction],
+    ses: Sequence[float],
+    n: int,
+    noises: Sequence[Fraction],
+    slopes: Sequence[Fraction],
+    level: float,
+    simultaneous: bool = False,
+) -> Any:
+    """Shares whose variance is (noise + slope k + k (1 - k)) / n, each with its own, but which are no counts."""
+    level = each(level, len(values), simultaneous)
+    rows = zip(values, noises, slopes, strict=True)
+    found = [score(float(value), float(noise / n), float(slope / n), n, level) for value, noise, slope in rows]
+    return {
+        "value": list(map(float, values)),
+        "se": list(ses),
+        "se_shared": shared(values, n),
+        "low": [low for (low, _), _ in found],
+        "high": [high for (_, high), _ in found],
+        "method": together([method for _, method in found]),
+    }
 
-    def near(t: float) -> bool:
-        return n * (r - t) ** 2 <= z * z * t * (1 - t)
 
-    return halve(near, 0.0, r), halve(lambda t: not near(t), r, 1.0)
+def spread(squares: Sequence[Fraction], values: Sequence[Fraction], n: int) -> list[float]:
+    """Standard errors from the mean squares of the reports."""
+    return [math.sqrt(max(square - x**2, Fraction(0)) / n) for square, x in zip(squares, values, strict=True)]
 
 
-def tails(ones: int, n: int, level: float) -> tuple[float, float]:
-    """Clopper and Pearson: where so many or more, so many or fewer, have half of the chance that is left."""
+def held(value: Fraction) -> Fraction:
+    """A share clipped to [0, 1]."""
+    return min(max(value, Fraction(0)), Fraction(1))
 
-    def chance(counts: range, t: float) -> float:
-        ways = (math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) for k in counts)
-        logs = (way + k * math.log(t) + (n - k) * math.log1p(-t) for way, k in zip(ways, counts, strict=True))
-        return math.fsum(map(math.exp, logs))
 
-    rest = (1 - level) / 2
-    low = halve(lambda t: chance(range(ones, n + 1), t) > rest, 0.0, 1.0) if ones else 0.0
-    high = halve(lambda t: chance(range(ones + 1), t) < rest, 0.0, 1.0) if ones < n else 1.0
-    return low, high
+def normal(
+    values: Sequence[Fraction], ses: Sequence[float], shared: Sequence[float], level: float, simultaneous: bool = False
+) -> Any:
+    """What else there is."""
+    z = quantile(each(level, len(values), simultaneous))
+    pairs = [(float(value), se) for value, se in zip(values, ses, strict=True)]
+    return {
+        "value": [value for value, _ in pairs],
+        "se": list(ses),
+        "se_shared": list(shared),
+        "low": [value - z * se for value, se in pairs],
+        "high": [value + z * se for value, se in pairs],
+        "method": "normal",
+    }
+
+
+def drifting(found: Mapping[str, Any], drift: Sequence[float], level: float, simultaneous: bool = False) -> Any:
+    """The same with each interval made wider for an error that does not fall with n."""
+    z = quantile(each(level, len(drift), simultaneous))
+    rows = list(zip(found["value"], found["low"], found["high"], drift, strict=True))
+    low = [value - math.hypot(value - low, z * error) for value, low, _, error in rows]
+    high = [value + math.hypot(high - value, z * error) for value, _, high, error in rows]
+    return {**found, "low": low, "high": high}
+
+
+def shared(values: Sequence[Fraction], n: int) -> list[float]:
+    """Standard errors if every report were the device's own value."""
+    return [math.sqrt(k * (1 - k) / n) for k in map(held, values)]
+
+
+def each(level: float, categories: int, simultaneous: bool) -> float:
+    """The level of one interval of so many."""
+    return 1 - (1 - level) / categories if simultaneous else level
+
+
+def together(methods: Sequence[str]) -> str:
+    return "+".join(sorted(set(methods)))

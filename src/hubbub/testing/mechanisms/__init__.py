@@ -14,6 +14,7 @@ from hubbub.testing.mechanisms.draws import (
 )
 from hubbub.testing.mechanisms.forms import check_batches_and_merges, check_canonical, check_refusals, check_wire
 from hubbub.testing.mechanisms.laws import (
+    check_crowd,
     check_estimate_is_exact,
     check_law_is_that_of_the_code,
     check_linkage_bits,
@@ -32,6 +33,7 @@ CHECKS: tuple[Check, ...] = (
     check_prices_cover_histories,
     check_estimate_is_exact,
     check_stderr,
+    check_crowd,
     check_linkage_bits,
     check_bulk_equals_device,
     check_words_do_not_depend_on_values,

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.encoders.base import SCALE, Encoder, Payload
-from hubbub.mechanisms.base import Ints, Mechanism
-from hubbub.testing.mechanisms.cases import Case, hold, some_values
+from hubbub.mechanisms.base import Mechanism
+from hubbub.mechanisms.estimate import Ints
+from hubbub.testing.mechanisms.cases import MANY, Case, bulk, hold, looked_at, some_values
 from hubbub.testing.words import GeneratorWords, ReplayWords
 
 SEED = 20_261_201
@@ -64,7 +65,7 @@ def device(encoder: Encoder, value: int, words: Sequence[int]) -> Payload:
 def width(mechanism: Mechanism) -> int:
     """Words that bulk encoding takes for one person if none is refused."""
     source = ReplayWords(np.zeros(100_000, np.uint32))
-    mechanism.randomise(some_values(mechanism, 1), source)
+    bulk(mechanism, some_values(mechanism, 1), source)
     return source.used
 
 
@@ -72,20 +73,22 @@ def check_bulk_equals_device(case: Case) -> None:
     """Row for row and word for word, also at the words where an answer changes and at those that are refused."""
     mechanism = case.build()
     rng = np.random.default_rng(SEED)
-    size, wide = mechanism.encoder.size, width(mechanism)
+    wide = width(mechanism)
     values = some_values(mechanism, PEOPLE)
-    nobody = mechanism.randomise(values[:0], ReplayWords([]))
+    nobody = bulk(mechanism, values[:0], ReplayWords([]))
     hold(nobody.shape == (0, len(mechanism.encoder.radices)), f"no people give reports of shape {nobody.shape}")
     words = _safe(mechanism, rng, (PEOPLE, wide))
     _compare(mechanism, values, words)
-    _compare(mechanism, values, np.where(rng.random(words.shape) < 0.5, 0, SCALE - 2 * size).astype(np.uint32))
+    _compare(
+        mechanism, values, np.where(rng.random(words.shape) < 0.5, 0, _safe_below(mechanism.encoder)).astype(np.uint32)
+    )
     for place in range(wide):
         words = _safe(mechanism, rng, (PEOPLE, wide))
         words[rng.random(PEOPLE) < 0.3, place] = LAST
         later = _safe(mechanism, rng, (2 * PEOPLE,))
         later[0] = LAST
         _compare(mechanism, values, words, later, place)
-        for value in range(size):
+        for value in looked_at(mechanism.encoder):
             for row in _edges(mechanism.encoder, value, place, _safe(mechanism, rng, (wide,)).tolist()):
                 _compare(mechanism, np.array([value]), np.array([row], np.uint32), np.zeros(1, np.uint32), place)
 
@@ -96,18 +99,24 @@ def check_words_do_not_depend_on_values(case: Case) -> None:
     wide = width(mechanism)
     words = _safe(mechanism, np.random.default_rng(SEED), (50, wide)).tolist()
     used = set()
-    for value in range(mechanism.encoder.size):
+    for value in looked_at(mechanism.encoder):
         source = GeneratorWords(np.random.default_rng(SEED))
-        mechanism.randomise(np.full(1000, value), source)
+        bulk(mechanism, np.full(1000, value), source)
         used.add(source.used)
         for row in words:
             device(mechanism.encoder, value, row)
     hold(len(used) == 1, f"1000 people use {sorted(used)} words, depending on their value")
 
 
+def _safe_below(encoder: Encoder) -> int:
+    """Words below it are refused by no rejection, since none has more outcomes than values or a field."""
+    size = encoder.size if encoder.size <= MANY else 0  # no word alone draws one of more
+    return SCALE - 2 * max(size, *encoder.radices)
+
+
 def _safe(mechanism: Mechanism, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.uint32]:
-    """Words that no rejection refuses, since it refuses fewer than `size` of them."""
-    return rng.integers(0, SCALE - 2 * mechanism.encoder.size, shape, dtype=np.uint32)
+    """Words that no rejection refuses."""
+    return rng.integers(0, _safe_below(mechanism.encoder), shape, dtype=np.uint32)
 
 
 def _compare(
@@ -123,21 +132,21 @@ def _compare(
     """
     encoder = mechanism.encoder
     source = ReplayWords(np.concatenate([words.ravel(), later]))
-    reports = mechanism.randomise(values, source)
+    reports = bulk(mechanism, values, source)
     hold(reports.shape == (len(values), len(encoder.radices)), f"the reports have the shape {reports.shape}")
     again: list[list[int]] = [[] for _ in values]
     left = later[: source.used - words.size].tolist()
-    refused = np.flatnonzero(words[:, place] > SCALE - 2 * encoder.size).tolist()
+    refused = np.flatnonzero(words[:, place] > _safe_below(encoder)).tolist()
     while left and refused:
         for person in refused:
             hold(len(left) > 0, "bulk encoding draws some refused words again and others not")
             again[person].append(left.pop(0))
-        refused = [person for person in refused if again[person][-1] > SCALE - 2 * encoder.size]
+        refused = [person for person in refused if again[person][-1] > _safe_below(encoder)]
     hold(not left, f"bulk encoding draws {len(left)} words again that were not refused")
     rows = [[*row[: place + 1], *new, *row[place + 1 :]] for row, new in zip(words.tolist(), again, strict=True)]
     for person, (value, row) in enumerate(zip(values.tolist(), rows, strict=True)):
-        sent, bulk = device(encoder, value, row), tuple(reports[person].tolist())
-        hold(sent == bulk, f"person {person}, value {value}, words {row}: a device sends {sent}, bulk {bulk}")
+        sent, found = device(encoder, value, row), tuple(reports[person].tolist())
+        hold(sent == found, f"person {person}, value {value}, words {row}: a device sends {sent}, bulk {found}")
 
 
 def _edges(encoder: Encoder, value: int, place: int, row: list[int]) -> Iterator[list[int]]:

@@ -3,13 +3,19 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from hubbub.encoders.base import Law, Payload
-from hubbub.mechanisms.base import MAX_EPSILON, MIN_EPSILON, Ints, Mechanism, Reals, Reports
+from hubbub.encoders.base import Encoder, Law, Payload
+from hubbub.mechanisms.base import MAX_EPSILON, MIN_EPSILON, Mechanism, Reports, WordSource, as_rows
+from hubbub.mechanisms.estimate import Ints, Reals
+from hubbub.summary import Summary
+from hubbub.testing.paths import exact_law
 
+MANY = 1 << 16  # values; of more, a few stand for all
 EPSILONS = (0.01, 0.5, 1.0, 2.5, MAX_EPSILON)
 
 
@@ -73,15 +79,57 @@ def near(one: object, other: object, scale: float, what: str) -> None:
     hold(bool((np.abs(a - b) <= 1e-9 * scale).all()), f"{what}: {a} instead of {b}")
 
 
-def laws(mechanism: Mechanism) -> list[Law]:
-    """The law of each value: chances of one set of payloads, adding up to one.
+def public_law(encoder: Encoder) -> dict[Payload, Fraction]:
+    """Chance of each draw of the public fields, by the device's own code; {(): 1} where there are none."""
+    if not encoder.public:
+        return {(): Fraction(1)}
+    return _public_law(type(encoder), encoder.canonical())
+
+
+@lru_cache(maxsize=64)
+def _public_law(cls: type[Encoder], integers: tuple[int, ...]) -> dict[Payload, Fraction]:
+    encoder = cls(*integers)
+    return exact_law(lambda prf, words: encoder.report(encoder.permanent(0, prf), words)[: encoder.public])
+
+
+def bulk(mechanism: Mechanism, values: ArrayLike, source: WordSource) -> Reports:
+    """Reports of people with these values of the encoder."""
+    return mechanism.randomise(as_rows(mechanism.encoder, values), source)
+
+
+def looked_at(encoder: Encoder) -> Sequence[int]:
+    """Values that checks go through: every one, or the first ones and the last where there are too many."""
+    return range(encoder.size) if encoder.size <= MANY else (0, 1, 2, 3, encoder.size - 1)
+
+
+def simulated(mechanism: Any, counts: Ints, rng: np.random.Generator) -> Summary:
+    """A summary of so many devices with each of the values that are looked at."""
+    values = looked_at(mechanism.encoder)
+    if len(values) == mechanism.encoder.size:
+        found: Summary = mechanism.simulate(counts, rng)
+    else:
+        found = mechanism.simulate(counts, rng, as_rows(mechanism.encoder, values))
+    return found
+
+
+def laws(mechanism: Mechanism) -> Sequence[Law]:
+    """The law of each value that is looked at, with its public fields: chances of one set of payloads that add up to 1.
 
     Raises:
         AssertionError: A chance is negative, a payload does not fit, or the sum is off.
     """
-    found = [mechanism.law(value) for value in range(mechanism.encoder.size)]
+    drawn = public_law(mechanism.encoder)
+    found: list[dict[Payload, Fraction]] = []
+    for value in looked_at(mechanism.encoder):
+        law: dict[Payload, Fraction] = {}
+        for public, share in drawn.items():
+            given = mechanism.law(value, public)
+            fits = all(payload[: len(public)] == public for payload in given)
+            hold(fits, f"the law given {public} speaks of other public fields")
+            law |= {payload: share * chance for payload, chance in given.items()}
+        found.append(law)
     hold(len(found) >= 2, "a mechanism needs two values or more")
-    for value, law in enumerate(found):
+    for value, law in zip(looked_at(mechanism.encoder), found, strict=True):
         hold(sum(law.values()) == 1, f"the law of value {value} adds up to {sum(law.values())}")
         hold(min(law.values()) >= 0, f"the law of value {value} has a negative chance")
         hold(law.keys() == found[0].keys(), f"the law of value {value} speaks of other payloads than that of value 0")
@@ -105,7 +153,7 @@ def mean_under(mechanism: Mechanism, law: Law, power: int = 1) -> Reals:
 
 def spread(mechanism: Mechanism) -> float:
     """Largest distance of two estimates from one report: the scale on which rounding is judged."""
-    values = np.array([one_report(mechanism, payload) for payload in mechanism.law(0)])
+    values = np.array([one_report(mechanism, payload) for payload in laws(mechanism)[0]])
     return float(np.ptp(values, axis=0).max())
 
 

@@ -8,9 +8,19 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.encoders.base import Law
-from hubbub.mechanisms.base import Ints, Mechanism
-from hubbub.testing.mechanisms.cases import Case, as_reports, hold, laws, mean_under
+from hubbub.encoders.base import Law, Payload
+from hubbub.mechanisms.base import Mechanism
+from hubbub.mechanisms.estimate import Ints
+from hubbub.testing.mechanisms.cases import (
+    Case,
+    as_reports,
+    bulk,
+    hold,
+    laws,
+    looked_at,
+    mean_under,
+    simulated,
+)
 from hubbub.testing.words import GeneratorWords
 
 SEED = 20_261_202
@@ -23,6 +33,7 @@ CROWD = 40  # devices in each
 FEW = 10.0  # cells that expect fewer are counted together
 
 Cells = list[tuple[float, float]]  # seen, expected
+Drawn = dict[Payload | None, int]
 
 
 def check_draws_follow_the_law(case: Case) -> None:
@@ -51,34 +62,37 @@ def check_simulate(case: Case) -> None:
     where they hold different ones.
     """
     mechanism = case.build()
-    rng, size = np.random.default_rng(SEED), mechanism.encoder.size
-    values = sorted({0, size // 2, size - 1})
-    part = FALSE_ALARM / (len(values) + 2)
-    for value in values:
-        crowd = CROWD * np.eye(size, dtype=np.int64)[value]
-        chance = _count_by_count(mechanism, mechanism.law(value), _live(mechanism, crowd, rng))
-        hold(chance >= part, f"simulated counts of value {value} this far from their law have chance {chance:.1e}")
+    rng, values = np.random.default_rng(SEED), looked_at(mechanism.encoder)
+    size = len(values)
+    chosen = sorted({0, size // 2, size - 1})
+    part = FALSE_ALARM / (len(chosen) + 2)
+    found = laws(mechanism)
+    for i in chosen:
+        crowd = CROWD * np.eye(size, dtype=np.int64)[i]
+        chance = _count_by_count(mechanism, found[i], _live(mechanism, crowd, rng))
+        hold(chance >= part, f"simulated counts of value {values[i]} this far from their law have chance {chance:.1e}")
     _moments(mechanism, np.arange(1, size + 1), rng, part)
 
 
-def _draw(mechanism: Mechanism) -> list[NDArray[np.int64]]:
-    """How often each payload of the law is drawn, shape (payloads,) for each value; any other payload comes last."""
+def _draw(mechanism: Mechanism) -> list[Drawn]:
+    """How often each payload of the law is drawn, for each value; any other payload counts as None."""
     source = GeneratorWords(np.random.default_rng(SEED))
-    payloads = as_reports(list(mechanism.law(0)))
-    found = []
-    for value in range(mechanism.encoder.size):
-        reports = mechanism.randomise(np.full(DRAWS, value), source)
-        times = [np.count_nonzero((reports == payload).all(axis=1)) for payload in payloads]
-        found.append(np.array([*times, DRAWS - sum(times)]))
+    payloads = list(laws(mechanism)[0])
+    found: list[Drawn] = []
+    for value in looked_at(mechanism.encoder):
+        reports = bulk(mechanism, np.full(DRAWS, value), source)
+        times = [int(np.count_nonzero((reports == payload).all(axis=1))) for payload in as_reports(payloads)]
+        drawn: Drawn = dict(zip(payloads, times, strict=True))
+        found.append(drawn | {None: DRAWS - sum(times)})
     return found
 
 
-def _fit(mechanism: Mechanism, drawn: Sequence[NDArray[np.int64]]) -> float:
-    """Chance of draws at least this far from the mechanism's laws."""
-    cells = []
+def _fit(mechanism: Mechanism, drawn: Sequence[Drawn]) -> float:
+    """Chance of draws at least this far from the mechanism's laws, which may speak of other payloads."""
+    cells: list[Cells] = []
     for times, law in zip(drawn, laws(mechanism), strict=True):
-        expected = [*(DRAWS * float(law[payload]) for payload in mechanism.law(0)), 0.0]
-        cells.append(list(zip(times.tolist(), expected, strict=True)))
+        expected: dict[Payload | None, float] = {payload: DRAWS * float(chance) for payload, chance in law.items()}
+        cells.append([(times.get(key, 0), expected.get(key, 0)) for key in {**times, **expected}])
     return chi_square(cells)
 
 
@@ -102,7 +116,7 @@ def chi_square(tables: Sequence[Cells]) -> float:
 
 def _live(mechanism: Mechanism, crowd: Ints, rng: np.random.Generator) -> NDArray[np.int64]:
     """Counts of simulated summaries, shape (LIVES, *counts_shape)."""
-    summaries = [mechanism.simulate(crowd, rng) for _ in range(LIVES)]
+    summaries = [simulated(mechanism, crowd, rng) for _ in range(LIVES)]
     hold({summary.n for summary in summaries} == {int(crowd.sum())}, "a simulated summary has another n than devices")
     return np.array([summary.counts for summary in summaries])
 
@@ -129,10 +143,10 @@ def _moments(mechanism: Mechanism, crowd: Ints, rng: np.random.Generator, part: 
     from scipy.stats import chi2, norm
 
     n = int(crowd.sum())
-    summaries = [mechanism.simulate(crowd, rng) for _ in range(LIVES)]
+    summaries = [simulated(mechanism, crowd, rng) for _ in range(LIVES)]
     values = np.array([mechanism.estimate(summary).value for summary in summaries])
     found = laws(mechanism)
-    truth = sum(k * mechanism.truth(v) for v, k in enumerate(crowd)) / n
+    truth = sum(k * mechanism.truth(v) for v, k in zip(looked_at(mechanism.encoder), crowd, strict=True)) / n
     each = [mean_under(mechanism, law, 2) - mean_under(mechanism, law) ** 2 for law in found]
     variance = np.asarray(sum(k * one for k, one in zip(crowd, each, strict=True)) / n**2)
     part /= variance.size

@@ -2,15 +2,17 @@
 
 import math
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from hubbub.encoders.base import SCALE
+from hubbub.encoders.base import SCALE, Encoder
+from hubbub.encoders.vector import Coordinates
 from hubbub.errors import ParameterError, PayloadError, PrivateValueError
-from hubbub.mechanisms.base import Reports
+from hubbub.mechanisms.base import Mechanism, Reports
 from hubbub.summary import Summary
-from hubbub.testing.mechanisms.cases import Case, as_reports, hold, laws, some_values
+from hubbub.testing.mechanisms.cases import Case, as_reports, bulk, hold, laws, looked_at, simulated, some_values
 from hubbub.testing.words import GeneratorWords
 from hubbub.wire import pack, unpack
 
@@ -19,6 +21,7 @@ PEOPLE = 701  # more ones than a byte counts
 BAD_LOSSES: tuple[Any, ...] = (0, -1, math.nan, math.inf, 1e-9, 1000, "1", True)
 BAD_LEVELS: tuple[Any, ...] = (0, 1, -1, math.nan, "0.95")
 SECRET = 47_114_711  # a private value that would be recognised in any message
+MOST_PAYLOADS = 5_000  # that are looked at one by one
 UNNAMED = object()  # a parameter too large to repeat
 
 
@@ -26,7 +29,7 @@ def check_batches_and_merges(case: Case) -> None:
     """Summaries of parts add up to that of the whole; no reports are the neutral element; bytes bring it back."""
     mechanism = case.build()
     shape = mechanism.counts_shape
-    reports = mechanism.randomise(some_values(mechanism, PEOPLE), GeneratorWords(_rng()))
+    reports = bulk(mechanism, some_values(mechanism, PEOPLE), GeneratorWords(_rng()))
     whole, none = mechanism.summarise(reports), mechanism.summarise(reports[:0])
     hold(whole.n == PEOPLE and whole.counts.shape == shape, f"{PEOPLE} reports give {whole}, counts_shape is {shape}")
     hold(whole.counts.dtype == np.int64, f"counts are {whole.counts.dtype}, not int64")
@@ -61,10 +64,10 @@ def check_refusals(case: Case) -> None:
     empty = np.zeros(mechanism.counts_shape, np.int64)
     _refuses("summary.n", 0, mechanism.estimate, Summary(0, empty))
     _refuses("n", 0, mechanism.variance, mechanism.truth(0), 0)
-    size = mechanism.encoder.size
+    size = len(looked_at(mechanism.encoder))
     for counts in (np.ones(size + 1, np.int64), -np.ones(size, np.int64), np.full(size, 0.5)):
-        _refuses("truth_counts", UNNAMED, mechanism.simulate, counts, _rng())
-    estimate = mechanism.estimate(mechanism.summarise(as_reports(list(mechanism.law(0)))))
+        _refuses("truth_counts", UNNAMED, simulated, mechanism, counts, _rng())
+    estimate = mechanism.estimate(mechanism.summarise(as_reports(list(laws(mechanism)[0]))))
     for bad in BAD_LEVELS:
         _refuses("level", bad, estimate.interval, bad)
     _check_private_values(case)
@@ -72,13 +75,13 @@ def check_refusals(case: Case) -> None:
 
 def check_canonical(case: Case) -> None:
     """Its integers build an encoder again, its encoder the mechanism; both are frozen values."""
-    mechanism, domain = case.build(), case.domain
+    mechanism = case.build()
     encoder = mechanism.encoder
     integers = encoder.canonical()
     hold(all(type(i) is int and 0 <= i <= SCALE for i in integers), f"canonical() is {integers}, not all integers")
     again = type(encoder)(*integers)
     hold(again == encoder and hash(again) == hash(encoder), f"canonical() builds {again} from {encoder}")
-    grid = {"lower": domain.get("lower", 0), "step": domain.get("step", 1), "labels": domain.get("categories", ())}
+    grid = {name: getattr(mechanism, name) for name in ("lower", "step", "labels") if hasattr(mechanism, name)}
     twin = case.cls.from_encoder(again, **grid)
     hold(twin == mechanism and hash(twin) == hash(mechanism), f"from_encoder builds {twin} from {mechanism}")
     hold(case.build() == mechanism, "the same parameters give another mechanism")
@@ -102,27 +105,55 @@ def check_wire(case: Case) -> None:
             raise AssertionError(f"{payload} cannot travel with radices {radices}: {error}") from error
         hold(arrived == payload, f"{payload} travels as {text} and arrives as {arrived}")
         texts.add(text)
-    hold(len(texts) == len(mechanism.law(0)), "two payloads travel as the same text")
+    _check_possible(mechanism)
+    hold(len(texts) == len(laws(mechanism)[0]), "two payloads travel as the same text")
     hold(len({len(text) for text in texts}) == 1, "payloads travel at different lengths")
+
+
+def _check_possible(mechanism: Mechanism) -> None:
+    """The encoder tells payloads that can be sent from those that only fit their radices."""
+    sent, radices = laws(mechanism)[0], mechanism.encoder.radices
+    if math.prod(radices) > MOST_PAYLOADS:
+        return
+    for payload in product(*map(range, radices)):
+        found = mechanism.encoder.possible(payload)
+        hold(found == (payload in sent), f"possible({payload}) is {found}")
 
 
 def _check_private_values(case: Case) -> None:
     mechanism, encoder = case.build(), case.build().encoder
-    for outside in (SECRET, -SECRET, encoder.size, -1):
-        _hides(1, mechanism.randomise, np.array([0, outside]), GeneratorWords(_rng()))
+    secret = SECRET if encoder.size <= SECRET else SECRET * 10**9
+    for outside in (secret, -SECRET, encoder.size, -1):
+        _hides(1, mechanism.randomise, _people(encoder, 0, outside), GeneratorWords(_rng()))
         _hides(None, encoder.permanent, outside, _no_words)
-    _hides(None, mechanism.randomise, np.array([0.5, SECRET + 0.5]), GeneratorWords(_rng()))
+    _hides(None, mechanism.randomise, _people(encoder, 0.5, SECRET + 0.5), GeneratorWords(_rng()))
     private: Any
     for private in (SECRET + 0.5, math.nan, True, "47114711"):
         _hides(None, encoder.permanent, private, _no_words)
     for private in (object(), [SECRET], {SECRET: 1}, SECRET * 1j, b"47114711"):
         _hides(None, mechanism.index, [private])
-    if {"boolean", "mean", "histogram"} & set(case.cls.kinds):
-        good = float(mechanism.truth(0))
+    if "words" in case.cls.kinds:
+        for private in (SECRET, None, b"4711", "\udc00"):
+            _hides(1, mechanism.index, ["4711", private])
+    elif isinstance(encoder, Coordinates):
+        for private in (math.nan, math.inf, -math.inf):
+            _hides(2, mechanism.index, _people(encoder, 0.0, 0.0, private))
+        for private in ("47114711", None):
+            _hides(None, mechanism.index, [[0.0] * encoder.dimension, [private] * encoder.dimension])
+        _hides(None, mechanism.index, np.full((2, encoder.dimension + 1), SECRET))
+    elif not case.domain.get("categories") or isinstance(case.domain["categories"], int):
+        good = float(case.domain.get("lower") or 0)
         for private in (math.nan, math.inf, -math.inf):
             _hides(2, mechanism.index, [good, good, private])
         for private in ("47114711", None):
             _hides(None, mechanism.index, [good, private])
+
+
+def _people(encoder: Encoder, *values: float) -> Any:
+    """Bulk values; where they are vectors, rows whose last coordinate is the value."""
+    if not isinstance(encoder, Coordinates):
+        return np.array(values)
+    return np.column_stack([np.zeros((len(values), encoder.dimension - 1), type(values[0])), np.array(values)])
 
 
 def _rng() -> np.random.Generator:

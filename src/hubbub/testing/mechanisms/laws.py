@@ -9,15 +9,17 @@ import numpy as np
 
 from hubbub.encoders.base import Answer, Encoder, Payload
 from hubbub.mechanisms.base import Mechanism
-from hubbub.summary import Summary
+from hubbub.mechanisms.estimate import Ints
 from hubbub.testing.mechanisms.cases import (
     Case,
     as_reports,
     hold,
     laws,
+    looked_at,
     mean_under,
     near,
     one_report,
+    public_law,
     spread,
     worst_ratio,
 )
@@ -37,6 +39,11 @@ def answer_law(encoder: Encoder, value: int) -> dict[Answer, Fraction]:
     return exact_law(lambda prf, _: encoder.permanent(value, prf))
 
 
+def both_answers(encoder: Encoder, one: int, other: int) -> set[tuple[Answer, Answer]]:
+    """What one device may keep for ever in place of each of two values."""
+    return set(exact_law(lambda prf, _: (encoder.permanent(one, prf), encoder.permanent(other, prf))))
+
+
 def report_law(encoder: Encoder, answer: Answer) -> dict[Payload, Fraction]:
     """What a device sends that keeps this answer."""
     return exact_law(lambda _, words: encoder.report(answer, words))
@@ -45,17 +52,29 @@ def report_law(encoder: Encoder, answer: Answer) -> dict[Payload, Fraction]:
 def check_law_is_that_of_the_code(case: Case) -> None:
     """`encoder.law` is, fraction by fraction, the law of what `permanent` and `report` do with their words."""
     mechanism = case.build()
-    for value, law in enumerate(laws(mechanism)):
-        real = history_law(mechanism.encoder, (value,))
+    for value, law in zip(looked_at(mechanism.encoder), laws(mechanism), strict=True):
+        real = history_law(mechanism.encoder, (value,))  # public fields must be drawn alike for every value
         stated = {(payload,): chance for payload, chance in law.items() if chance}
         hold(real == stated, f"value {value} is sent as {real}, its law says {stated}")
+        _check_chance(mechanism.encoder, value)
+
+
+def _check_chance(encoder: Encoder, value: int) -> None:
+    """Where an encoder gives single chances, for laws too long to write down, they are those of its law."""
+    chance = getattr(encoder, "chance", None)
+    if chance is None:
+        return
+    for public in public_law(encoder):
+        for payload, stated in encoder.law(value, public).items():
+            single = chance(value, payload)
+            hold(single == stated, f"chance({value}, {payload}) is {single}, its law says {stated}")
 
 
 def check_loss_is_exact(case: Case) -> None:
     """Worst log ratios, over the law and over the permanent answers, are what is declared and at most what was asked.
 
     Brute force over the law of one report, over the law of the permanent answer (for ever), and over pairs of answers
-    (one change); mechanism and encoder state the same figures.
+    that one device may keep to two values (one change); mechanism and encoder state the same figures.
     """
     mechanism = case.build()
     encoder, prices = mechanism.encoder, mechanism.encoder.prices(1)
@@ -65,12 +84,15 @@ def check_loss_is_exact(case: Case) -> None:
         hold(mechanism.permanent_epsilon == math.inf, "nothing is permanent, so permanent_epsilon must be inf")
         hold(mechanism.change_epsilon == mechanism.epsilon, "nothing is permanent: a change costs one report")
     else:
-        kept = [answer_law(encoder, value) for value in range(encoder.size)]
+        kept = [answer_law(encoder, value) for value in looked_at(encoder)]
         _just_above(mechanism.permanent_epsilon, worst_ratio(kept), "permanent_epsilon")
         asked, change = case.permanent_epsilon, mechanism.change_epsilon
         hold(mechanism.permanent_epsilon <= asked, f"permanent_epsilon is {mechanism.permanent_epsilon!r} > {asked!r}")
-        sent = [report_law(encoder, answer) for answer in sorted({answer for law in kept for answer in law})]
-        hold(_at_least(change, worst_ratio(sent)), f"change_epsilon = {change} is below the loss of one changed answer")
+        sent = {answer: report_law(encoder, answer) for law in kept for answer in law}
+        for one, other in combinations(looked_at(encoder), 2):
+            for pair in both_answers(encoder, one, other):
+                worst = worst_ratio([sent[answer] for answer in pair])
+                hold(_at_least(change, worst), f"change_epsilon = {change} is below the loss of one changed answer")
         hold(prices.steady == mechanism.permanent_epsilon, "encoder.prices and permanent_epsilon differ")
     same = (prices.report, prices.change) == (mechanism.epsilon, mechanism.change_epsilon)
     hold(same, f"encoder.prices says {prices}, the mechanism {mechanism.epsilon}, {mechanism.change_epsilon}")
@@ -103,54 +125,75 @@ def check_estimate_is_exact(case: Case) -> None:
     """The mean of the estimate under the law of each value is its truth, and reports are simply averaged."""
     mechanism = case.build()
     scale = spread(mechanism)
-    for value, law in enumerate(laws(mechanism)):
+    for value, law in zip(looked_at(mechanism.encoder), laws(mechanism), strict=True):
         near(mean_under(mechanism, law), mechanism.truth(value), scale, f"mean of the estimate at value {value}")
-    payloads = list(mechanism.law(0))
+    payloads = list(laws(mechanism)[0])
     together = mechanism.estimate(mechanism.summarise(as_reports(payloads))).value
     alone = np.mean([one_report(mechanism, payload) for payload in payloads], axis=0)
     near(together, alone, scale, "estimate of several reports, beside the mean of their estimates")
 
 
 def check_stderr(case: Case) -> None:
-    """`variance` is that of the law, se² the variance at the estimate itself, se_shared² that at permanent_epsilon."""
+    """`variance` is that of the law; se² is that of the reports; se_shared² that of the answers behind them.
+
+    The answers are permanent ones, whose variance is that of the mechanism at permanent_epsilon, or the values.
+    """
     mechanism = case.build()
     scale = spread(mechanism) ** 2
-    for value, law in enumerate(laws(mechanism)):
+    for value, law in zip(looked_at(mechanism.encoder), laws(mechanism), strict=True):
         exact = mean_under(mechanism, law, 2) - mean_under(mechanism, law) ** 2
         near(mechanism.variance(mechanism.truth(value), 1), exact, scale, f"variance at value {value}")
         near(mechanism.variance(mechanism.truth(value), 50), exact / 50, scale / 50, f"variance of 50 at value {value}")
     low, high = mechanism.bounds
-    inside = 0
-    for summary in _summaries(mechanism, 400):
-        estimate = mechanism.estimate(summary)
-        near(estimate.se**2, mechanism.variance(estimate.value, summary.n), scale / summary.n, "se², the plug-in")
+    inside, payloads = 0, list(laws(mechanism)[0])
+    singly = np.array([one_report(mechanism, payload) for payload in payloads])
+    for times in _crowds(mechanism, 400):
+        reports, each = (np.repeat(rows, times, axis=0) for rows in (as_reports(payloads), singly))
+        n, estimate = len(reports), mechanism.estimate(mechanism.summarise(reports))
+        near(estimate.se**2, each.var(axis=0) / n, scale / n, "se², the variance of the reports")
         if (estimate.value < low).any() or (estimate.value > high).any():
             continue
         inside += 1
         if case.permanent_epsilon is None:
-            shared = (estimate.value - low) * (high - estimate.value) / summary.n
+            shared = (estimate.value - low) * (high - estimate.value) / n
         else:
             alone = case.cls.from_epsilon(case.permanent_epsilon, **case.domain)
-            shared = alone.variance(estimate.value, summary.n)
-        near(estimate.se_shared**2, shared, scale / summary.n, "se_shared²")
-        hold(bool((estimate.se_shared <= estimate.se * (1 + 1e-9)).all()), "se_shared is above se")
+            shared = alone.variance(estimate.value, n)
+        near(estimate.se_shared**2, shared, scale / n, "se_shared²")
+        most = np.maximum(estimate.se**2, 0 if estimate.crowd.exact else shared)
+        hold(bool((estimate.se_shared**2 <= most * (1 + 1e-9)).all()), "se_shared is above se")
     hold(inside > 0, "no summary gave an estimate inside the bounds")
 
 
+def check_crowd(case: Case) -> None:
+    """What several windows need to know: noise + slope k is the variance of a report at a share k, or more of it."""
+    mechanism = case.build()
+    scale = spread(mechanism) ** 2
+    crowd = mechanism.estimate(mechanism.summarise(as_reports(list(laws(mechanism)[0])))).crowd
+    for value in looked_at(mechanism.encoder):
+        truth = mechanism.truth(value)
+        kept = (truth - crowd.zero) / crowd.scale
+        stated = crowd.scale**2 * (crowd.noise + crowd.slope * kept + kept * (1 - kept))
+        exact = mechanism.variance(truth, 1)
+        if crowd.exact:
+            near(stated, exact, scale, f"noise and slope at value {value}")
+        hold(bool((stated >= exact - 1e-9 * scale).all()), f"noise and slope fall short at value {value}")
+
+
 def check_linkage_bits(case: Case) -> None:
-    """Two reports of one steady device share at most `linkage_bits`, whatever crowd it stands in."""
+    """Two reports of one steady device share at most `public_bits` and `linkage_bits`, whatever crowd it stands in."""
     encoder = case.build().encoder
-    joint = [history_law(encoder, (value, value)) for value in range(encoder.size)]
-    shares = np.linspace(0, 1, 11)
-    crowds = [np.full(encoder.size, 1 / encoder.size)]
-    for a, b in combinations(range(encoder.size), 2):
-        crowds += [share * np.eye(encoder.size)[a] + (1 - share) * np.eye(encoder.size)[b] for share in shares]
+    joint = [history_law(encoder, (value, value)) for value in looked_at(encoder)]
+    shares, each = np.linspace(0, 1, 11), np.eye(len(joint))
+    crowds = [np.full(len(joint), 1 / len(joint))]
+    for a, b in combinations(each, 2):
+        crowds += [share * a + (1 - share) * b for share in shares]
     for crowd in crowds:
         mixed: dict[tuple[Payload, ...], float] = {}
         for share, law in zip(crowd, joint, strict=True):
             for pair, chance in law.items():
                 mixed[pair] = mixed.get(pair, 0.0) + share * float(chance)
-        bits, declared = _mutual_information(mixed), encoder.linkage_bits
+        bits, declared = _mutual_information(mixed), encoder.public_bits + encoder.linkage_bits
         hold(bits <= declared + 1e-12, f"two reports share {bits} bits in the crowd {crowd}, declared are {declared}")
 
 
@@ -163,12 +206,13 @@ def _mutual_information(joint: dict[tuple[Payload, ...], float]) -> float:
     return math.fsum(c * math.log2(c / (first[a] * second[b])) for (a, b), c in joint.items() if c)
 
 
-def _summaries(mechanism: Mechanism, n: int) -> list[Summary]:
-    """What n reports count on average, rounded: of each value alone, and of all values in equal parts."""
-    payloads, found = list(mechanism.law(0)), laws(mechanism)
+def _crowds(mechanism: Mechanism, n: int) -> list[Ints]:
+    """About n reports, how many of each payload: the average of each value, of all values, and as many of each."""
+    found = laws(mechanism)
+    payloads = list(found[0])
     chances = np.array([[float(law[payload]) for payload in payloads] for law in found])
-    times = np.rint(n * np.vstack([chances, chances.mean(axis=0)])).astype(int)
-    return [mechanism.summarise(np.repeat(as_reports(payloads), row, axis=0)) for row in times]
+    same = np.full(len(payloads), 1 / len(payloads))
+    return list(np.rint(n * np.vstack([chances, chances.mean(axis=0), same])).astype(np.int64))
 
 
 def _logarithm(ratio: Fraction) -> Decimal:

@@ -1,0 +1,86 @@
+"""Crowds to draw from: named distributions over a mechanism's values, or those of a column of a table."""
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from hubbub.errors import ParameterError
+from hubbub.mechanisms import Mechanism
+from hubbub.mechanisms.estimate import Reals
+
+ZIPF = 1.1  # exponent
+
+
+def _uniform(size: int) -> Reals:
+    return np.ones(size)
+
+
+def _zipf(size: int) -> Reals:
+    return np.asarray(np.arange(1, size + 1) ** -ZIPF, float)
+
+
+def _exponential(size: int) -> Reals:
+    return np.asarray(np.exp(-4 * np.arange(size) / size), float)
+
+
+def _bell(size: int) -> Reals:
+    middle, width = (size - 1) / 2, max(size / 8, 0.5)
+    return np.asarray(np.exp(-0.5 * ((np.arange(size) - middle) / width) ** 2), float)
+
+
+def _point(size: int) -> Reals:
+    return np.asarray(np.arange(size) == size // 2, float)
+
+
+DISTRIBUTIONS: Mapping[str, Callable[[int], Reals]] = {
+    "uniform": _uniform,
+    "zipf": _zipf,  # value i has weight (i + 1)^-1.1
+    "exponential": _exponential,  # falls e^4-fold over the range
+    "bell": _bell,  # normal about the middle, its standard deviation an eighth of the range
+    "point": _point,  # everybody in the middle
+}
+
+
+def named(mechanism: Mechanism, name: str) -> Reals:
+    """(size,) chance of each value.
+
+    Raises:
+        ParameterError: No such distribution.
+    """
+    if name not in DISTRIBUTIONS:
+        raise ParameterError("distribution", name, "one of " + ", ".join(DISTRIBUTIONS))
+    weights = DISTRIBUTIONS[name](mechanism.encoder.size)
+    return np.asarray(weights / weights.sum(), float)
+
+
+def column(mechanism: Mechanism, path: Path, name: str) -> Reals:
+    """(size,) share of each value in a column of a CSV or Parquet file, as the mechanism's domain takes it.
+
+    Raises:
+        ParameterError: No such column, or none of its cells is a value.
+        PrivateValueError: A cell is no value; named by position only.
+    """
+    import pandas as pd
+
+    frame = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, keep_default_na=False)
+    if name not in frame:
+        raise ParameterError("column", name, "one of " + ", ".join(map(str, frame.columns)))
+    if frame.empty:
+        raise ParameterError("column", name, "one with cells in it")
+    cells = frame[name]
+    known = getattr(mechanism, "labels", ())
+    values = mechanism.index(cells.astype(str).tolist() if known else cells.to_numpy())
+    return np.bincount(values, minlength=mechanism.encoder.size) / len(values)
+
+
+def labels(path: Path, name: str, most: int) -> tuple[str, ...]:
+    """The different cells of a column, commonest first, `most` at most: the categories of a choice."""
+    import pandas as pd
+
+    frame = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, keep_default_na=False)
+    if name not in frame:
+        raise ParameterError("column", name, "one of " + ", ".join(map(str, frame.columns)))
+    found = frame[name].astype(str)
+    return tuple(found[found != "none"].value_counts().index[: max(1, math.floor(most))])

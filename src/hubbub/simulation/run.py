@@ -1,0 +1,93 @@
+"""Measure a mechanism: crowds are drawn from a distribution, each is simulated, its errors held beside the exact ones.
+
+With n devices drawn from chances f, the squared error of an estimate has the mean `variance(truth, n)`, where `truth`
+is that of the distribution. For a mean, whose variance may depend on more than the truth, it is the variance of a
+report of a device drawn from the distribution.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from hubbub.errors import ParameterError
+from hubbub.mechanisms import Mechanism
+from hubbub.mechanisms.estimate import Reals
+
+Progress = Callable[[int], None]  # runs done since the last call
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What many runs of one mechanism gave.
+
+    Attributes:
+        mechanism: Its name.
+        n: Devices in each run.
+        runs: How many there were.
+        measured: n times the mean squared error, in the unit squared, over runs and categories.
+        exact: What it should be.
+        noise: Standard error of `measured`, from the runs.
+        coverage: Share of intervals of level 0.95 that hold the truth.
+        worst: Least coverage of one category.
+    """
+
+    mechanism: str
+    n: int
+    runs: int
+    measured: float
+    exact: float
+    noise: float
+    coverage: float
+    worst: float
+
+
+def measure(
+    mechanism: Mechanism,
+    chances: Reals,
+    n: int,
+    runs: int,
+    rng: np.random.Generator,
+    progress: Progress = lambda runs: None,
+) -> Measured:
+    """Run it on crowds of n devices whose values have these chances, shape (size,).
+
+    Raises:
+        ParameterError: Not one chance for each value, n < 1 or runs < 1.
+    """
+    size = mechanism.encoder.size
+    if chances.shape != (size,):
+        raise ParameterError("chances.shape", chances.shape, f"({size},), one per value")
+    for name, value in (("n", n), ("runs", runs)):
+        if value < 1:
+            raise ParameterError(name, value, ">= 1")
+    held = np.flatnonzero(chances)
+    truths = np.array([mechanism.truth(int(value)) for value in held])
+    truth = np.tensordot(chances[held], truths, 1)
+    squares, holds = [], []
+    for _ in range(runs):
+        estimate = mechanism.estimate(mechanism.simulate(rng.multinomial(n, chances), rng))
+        low, high = estimate.interval(0.95)
+        squares.append(np.atleast_1d((estimate.value - truth) ** 2))
+        holds.append(np.atleast_1d((low <= truth) & (truth <= high)))
+        progress(1)
+    each = n * np.mean(squares, axis=1)
+    covered = np.mean(holds, axis=0)
+    return Measured(
+        mechanism.name,
+        n,
+        runs,
+        float(each.mean()),
+        exact_error(mechanism, chances[held], truths, truth),
+        float(each.std() / max(1, runs - 1) ** 0.5),
+        float(covered.mean()),
+        float(covered.min()),
+    )
+
+
+def exact_error(mechanism: Mechanism, chances: Reals, truths: Reals, truth: Reals) -> float:
+    """N times the exact mean squared error: the variance of one report of a device drawn with these chances."""
+    if truths.ndim > 1:
+        return float(np.mean(mechanism.variance(truth, 1)))
+    of_each = np.array([float(mechanism.variance(one, 1)) for one in truths])
+    return float(chances @ (of_each + (truths - truth) ** 2))

@@ -1,0 +1,107 @@
+"""Which mechanism is chosen, what is said of the others, and that limits hold."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hubbub import mechanisms
+from hubbub.errors import ParameterError
+from hubbub.mechanisms.choosing import KINDS, choose, judged_by, message_bits
+from hubbub.mechanisms.grr import Grr
+from hubbub.mechanisms.one_bit_mean import OneBitMean
+from hubbub.mechanisms.piecewise import Piecewise
+
+DOMAINS: dict[str, dict[str, Any]] = {
+    "boolean": {},
+    "mean": {"upper": 60},
+    "choice": {"categories": ("red", "green", "blue")},
+    "histogram": {"lower": 0, "upper": 10, "buckets": 5},
+    "words": {},
+}
+MEANS: dict[str, type[mechanisms.Mechanism]] = {"one_bit_mean": OneBitMean, "piecewise": Piecewise}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_least_variance_wins_and_everybody_is_named(kind: str) -> None:
+    found = choose(kind, 1, **DOMAINS[kind])
+    names = {name for name, cls in mechanisms.registry.items() if kind in cls.kinds}
+    assert {one.name for one in found.considered} == names
+    assert found.considered[0].name == found.mechanism.name
+    assert found.considered[0].rejected == ""
+    assert all(one.rejected for one in found.considered[1:])
+    for one in found.considered:
+        if one.variance is not None:
+            assert one.variance >= (found.considered[0].variance or 0) * (1 - 1e-9)
+    assert found.mechanism.epsilon <= 1
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "name"), [(0.3, "one_bit_mean"), (1, "hybrid"), (4, "hybrid"), (10, "piecewise"), (16, "piecewise")]
+)
+def test_means(epsilon: float, name: str) -> None:
+    assert choose("mean", epsilon, upper=480).mechanism.name == name
+
+
+def test_a_mean_is_judged_at_its_worst_value() -> None:
+    bit = OneBitMean.from_epsilon(1, upper=480)
+    assert judged_by(bit, "mean") == pytest.approx(float(bit.variance(240, 1)))
+    ends = Piecewise.from_epsilon(1, lower=-5, upper=5)
+    assert judged_by(ends, "mean") == pytest.approx(float(ends.variance(-5, 1)), rel=1e-6)
+    assert judged_by(OneBitMean.from_epsilon(1, upper=2**32 - 1), "mean") > 0
+
+
+def test_shares_are_judged_where_all_are_equal() -> None:
+    grr = Grr.from_epsilon(1, categories=9)
+    assert judged_by(grr, "choice") == pytest.approx(float(grr.variance(np.full(9, 1 / 9), 1)[0]))
+
+
+def test_permanent_answers_leave_only_those_that_can_keep_them() -> None:
+    found = choose("mean", 1, permanent_epsilon=2, upper=60, among=MEANS)
+    assert found.mechanism == OneBitMean.from_epsilon(1, permanent_epsilon=2, upper=60)
+    assert found.considered[1].name == "piecewise"
+    assert found.considered[1].variance is None
+    assert found.considered[1].rejected.startswith("permanent_epsilon must be left out")
+
+
+def test_limits() -> None:
+    assert choose("mean", 4, upper=60, among=MEANS).mechanism.name == "piecewise"
+    short = choose("mean", 4, upper=60, among=MEANS, max_bits=3)
+    assert short.mechanism.name == "one_bit_mean"
+    assert short.considered[1].rejected == "message of 7 bits, at most 3 bits"
+    assert short.considered[1].variance is not None
+    cheap: dict[str, Any] = {"permanent_epsilon": 2, "upper": 60, "among": MEANS, "windows": 365}
+    life = choose("mean", 1, **cheap).mechanism.encoder.prices(365).life
+    assert choose("mean", 1, **cheap, max_life=life).mechanism.name == "one_bit_mean"
+    with pytest.raises(ParameterError, match=r"price of a life of 365 reports of 257\.7.* nats, at most 250 nats"):
+        choose("mean", 1, **cheap, max_life=250)
+    with pytest.raises(ParameterError, match=r"price of a change of 1\.40.* nats, at most 1.4 nats"):
+        choose("mean", 1, **cheap, max_change=1.4)
+    assert message_bits(Piecewise.from_epsilon(1, upper=600).encoder) == 8
+
+
+def test_of_the_same_variance_the_shorter_message_wins() -> None:
+    found = choose("mean", 0.3, upper=60)
+    assert found.mechanism.name == "one_bit_mean"
+    assert {one.rejected for one in found.considered if one.name == "hybrid"} == {"the same variance, 2 bits a message"}
+
+
+def test_what_is_registered_at_the_time_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mechanisms, "registry", {"one_bit_mean": OneBitMean})
+    assert choose("mean", 4, upper=60).mechanism.name == "one_bit_mean"
+    with pytest.raises(ParameterError, match="none is registered"):
+        choose("choice", 1, categories=4)
+
+
+@pytest.mark.parametrize("kind", ["median", "", None])
+def test_an_unknown_kind_is_refused(kind: Any) -> None:
+    with pytest.raises(ParameterError, match="kind must be one of boolean, mean, choice, histogram, words; got "):
+        choose(kind, 1)
+
+
+def test_bad_parameters_are_refused() -> None:
+    for bad in (0, 17, float("nan")):
+        with pytest.raises(ParameterError, match=r"^epsilon must be"):
+            choose("mean", bad, upper=60)
+    with pytest.raises(ParameterError, match="upper must be a whole number of steps"):
+        choose("mean", 1, upper=0.5)

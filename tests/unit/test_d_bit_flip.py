@@ -1,0 +1,203 @@
+"""d-bit flip: which buckets are asked, one bit or two that may differ, counts that belong together."""
+
+import math
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from hubbub.encoders.base import SCALE
+from hubbub.encoders.d_bit_flip import DBitFlip as Device
+from hubbub.errors import ParameterError
+from hubbub.mechanisms.d_bit_flip import DBitFlip
+from hubbub.mechanisms.intervals import score
+from hubbub.mechanisms.sue import Sue
+from hubbub.summary import Summary
+from hubbub.testing import GeneratorWords, exact_law
+
+LIE = 1_000_000_000
+
+
+@pytest.mark.parametrize(("size", "d"), [(4, 2), (5, 2), (5, 3), (4, 3), (4, 1)])
+def test_every_set_of_buckets_is_asked_as_often(size: int, d: int) -> None:
+    """By the device's own code, drawn among the asked or among the left out."""
+    device = Device(size, d, LIE)
+    law = exact_law(lambda _, words: device.report((0,), words)[:d])
+    assert set(law.values()) == {Fraction(1, math.comb(size, d))}
+    assert {tuple(device.asked(public)) for public in law} == set(combinations(range(size), d))
+
+
+@pytest.mark.parametrize(("size", "d"), [(4, 2), (4, 3), (3, 3)])
+def test_law_is_that_of_the_code(size: int, d: int) -> None:
+    device = Device(size, d, LIE)
+    for value in range(size):
+        real = exact_law(lambda _, words, value=value: device.report((value,), words))  # type: ignore[misc]
+        for public in {payload[: device.public] for payload in real}:
+            stated = device.law(value, public)
+            assert sum(stated.values()) == 1
+            assert all(real[payload] * math.comb(size, d) == chance for payload, chance in stated.items())
+
+
+@pytest.mark.parametrize(("size", "d"), [(2, 1), (7, 3), (7, 5), (40, 12), (300, 2), (300, 299), (5, 5)])
+def test_a_row_is_what_a_device_sends(size: int, d: int) -> None:
+    """Words below those that are ever refused; the suite looks at the others."""
+    mechanism, rng = DBitFlip.from_epsilon(1, categories=size, d=d), np.random.default_rng(size + d)
+    words = rng.integers(0, SCALE - 2 * size, (60, mechanism.encoder.drawn + d), dtype=np.uint32)
+    values = rng.integers(0, size, 60)
+
+    class Given:
+        def words(self, count: int) -> Any:
+            assert count == words.size
+            return words.ravel()
+
+    for value, row, sent in zip(values.tolist(), words.tolist(), mechanism.randomise(values, Given()), strict=True):
+        left = iter(row)
+        device = mechanism.encoder.report((value,), lambda count, left=left: [next(left) for _ in range(count)])  # type: ignore[misc]
+        assert tuple(sent.tolist()) == device
+        assert mechanism.encoder.possible(device)
+        assert list(left) == []
+
+
+def test_many_blocks_ask_all_buckets() -> None:
+    """Each about as often: six standard errors, false alarm 10⁻⁷ for 50 of them."""
+    mechanism, n = DBitFlip.from_epsilon(2, categories=50, d=3), 10_000
+    reports = mechanism.randomise(np.zeros(n, np.int64), GeneratorWords(np.random.default_rng(1)))
+    received = mechanism.summarise(reports).counts[0]
+    assert received.sum() == 3 * n
+    assert (np.abs(received - n * 3 / 50) < 6 * math.sqrt(n * 3 / 50)).all()
+
+
+@pytest.mark.parametrize("size", [2, 5, 9])
+def test_all_buckets_are_symmetric_unary_encoding(size: int) -> None:
+    """Word for word, and number for number."""
+    every, sue = DBitFlip.from_epsilon(1, categories=size), Sue.from_epsilon(1, categories=size)
+    assert every.encoder.d == size
+    assert every.encoder.radices == sue.encoder.radices
+    assert every.encoder.law(1) == sue.encoder.law(1)
+    assert every.encoder.prices(9) == sue.encoder.prices(9)
+    assert every.encoder.linkage_bits == pytest.approx(sue.encoder.linkage_bits, rel=1e-12)
+    values = np.arange(400) % size
+    sent, same = (m.randomise(values, GeneratorWords(np.random.default_rng(3))) for m in (every, sue))
+    assert (sent == same).all()
+    one, other = every.estimate(every.summarise(sent)), sue.estimate(sue.summarise(same))
+    assert one.value == pytest.approx(other.value, abs=1e-12)
+    assert one.se == pytest.approx(other.se, abs=1e-12)
+    assert np.allclose(one.interval(), other.interval(), rtol=0, atol=1e-12)
+    assert one.method() == other.method()
+
+
+def test_one_bucket_uses_all_of_epsilon() -> None:
+    """The usual s = e^(ε/2) would spend half of it; the variance is that of e^ε."""
+    mechanism, e = DBitFlip.from_epsilon(1, categories=16, d=1), math.e
+    assert mechanism.epsilon == pytest.approx(1, abs=1e-8)
+    assert float(mechanism.variance(0, 1)) == pytest.approx(16 * e / (e - 1) ** 2, rel=1e-8)
+    half = Device(16, 1, DBitFlip.from_epsilon(1, categories=16, d=2).encoder.lie)
+    assert half.prices(1).report == pytest.approx(0.5, abs=1e-8)
+
+
+def test_two_values_differ_in_two_bits() -> None:
+    """The loss of one bit, ε/2, would be half of the truth."""
+    device = DBitFlip.from_epsilon(1, categories=5, d=2).encoder
+    laws = [device.law(value, (0, 0)) for value in (0, 1)]
+    worst = max(laws[0][payload] / laws[1][payload] for payload in laws[0])
+    assert math.log(worst) == pytest.approx(1, abs=1e-8)
+
+
+def test_loss_is_as_asked() -> None:
+    """Never more, and within two steps of 2⁻³² of it."""
+    rng = np.random.default_rng(2)
+    for _ in range(500):
+        epsilon, size = float(rng.uniform(0.001, 16)), int(rng.integers(2, 3000))
+        mechanism = DBitFlip.from_epsilon(epsilon, categories=size, d=int(rng.integers(1, min(size, 5) + 1)))
+        e = math.exp(epsilon)
+        assert 0 <= epsilon - mechanism.epsilon <= 2 * (e + 1) ** 2 / (e * SCALE) + 1e-9
+
+
+@pytest.mark.parametrize("d", [0, 6, -1, 2.0, True, "2", math.nan])
+def test_a_bad_d_is_refused(d: Any) -> None:
+    with pytest.raises(ParameterError, match=r"^d must be an integer in \[1, 5\]") as caught:
+        DBitFlip.from_epsilon(1, categories=5, d=d)
+    assert repr(d) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "integers",
+    [
+        (1, 1, LIE),
+        (65_537, 1, LIE),
+        (5, 0, LIE),
+        (5, 6, LIE),
+        (5, 2, 0),
+        (5, 2, SCALE // 2),
+        (5, True, LIE),
+        (5, 2, 0.5),
+    ],
+)
+def test_bad_integers_are_refused(integers: tuple[Any, ...]) -> None:
+    with pytest.raises(ParameterError):
+        Device(*integers)
+
+
+@pytest.mark.parametrize("row", [[1, 0, 1, 1], [0, 4, 1, 1], [-1, 0, 1, 1], [0, 0, 2, 0], [0, 0, 0, -1]])
+def test_reports_that_no_device_sends_are_refused(row: list[int]) -> None:
+    mechanism = DBitFlip.from_epsilon(1, categories=5, d=2)
+    with pytest.raises(ParameterError, match="reports"):
+        mechanism.summarise(np.array([[0, 3, 1, 0], row]))
+
+
+def test_possible_are_sets() -> None:
+    device = Device(5, 3, LIE)
+    possible = [public for public in product(range(3), repeat=3) if device.possible((*public, 0, 0, 0))]
+    assert Counter(len(set(device.asked(public))) for public in possible) == {3: math.comb(5, 3)}
+
+
+@pytest.mark.parametrize("counts", [[[2, 1, 1], [3, 0, 0]], [[2, 2, 1], [0, 0, 0]], [[1, 1, 1], [0, 0, 0]]])
+def test_counts_that_do_not_belong_together_are_refused(counts: list[list[int]]) -> None:
+    mechanism = DBitFlip.from_epsilon(1, categories=3, d=1)
+    with pytest.raises(ParameterError, match=r"summary\.counts"):
+        mechanism.estimate(Summary(4, np.array(counts)))
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+@pytest.mark.parametrize("epsilon", [0.5, 4.0])
+def test_covariance_is_that_of_the_law(d: int, epsilon: float) -> None:
+    mechanism = DBitFlip.from_epsilon(epsilon, categories=5, d=d)
+    share = np.array([0.1, 0.2, 0.0, 0.3, 0.4])
+    mean, square = np.zeros(5), np.zeros((5, 5))
+    publics = {p[:d] for p in exact_law(lambda _, words: mechanism.encoder.report((0,), words)[:d])} if d < 5 else {()}
+    for public in publics:
+        for value, f in enumerate(share):
+            for payload, chance in mechanism.law(value, public).items():
+                one = mechanism.estimate(mechanism.summarise(np.array([payload]))).value
+                mean += f * float(chance) / len(publics) * one
+                square += f * float(chance) / len(publics) * np.outer(one, one)
+    assert mean == pytest.approx(share, abs=1e-12)
+    assert mechanism.covariance(share, 3) == pytest.approx((square - np.outer(mean, mean)) / 3, abs=1e-10)
+    assert np.diag(mechanism.covariance(share, 3)) == pytest.approx(mechanism.variance(share, 3), abs=1e-12)
+
+
+@pytest.mark.parametrize(("size", "d"), [(8, 1), (8, 4), (32, 4)])
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
+def test_exact_coverage(size: int, d: int, epsilon: float) -> None:
+    """Summed over all counts of one bucket, rare and frequent; of a 95 % interval."""
+    mechanism, n = DBitFlip.from_epsilon(epsilon, categories=size, d=d), 300
+    (p, q), crowd = map(float, mechanism.encoder.chances()), mechanism.estimate(_one(mechanism)).crowd
+    most = int(binom.isf(1e-12, n, d / size))
+    received, ones = (part.ravel() for part in np.meshgrid(np.arange(most + 1), np.arange(most + 1), indexing="ij"))
+    value = crowd_value(size / d, p, q, received, ones, n)
+    low, high, _ = score(value, crowd.noise / n, crowd.slope / n, 1 / n, 0.95)
+    for share in (0.001, 0.02, 0.2, 0.6):
+        chance = binom.pmf(received, n, d / size) * binom.pmf(ones, received, q + share * (p - q))
+        assert chance @ ((low <= share) & (share <= high)) >= 0.945
+
+
+def crowd_value(times: float, p: float, q: float, received: Any, ones: Any, n: int) -> Any:
+    return times / (p - q) * (ones - q * received) / n
+
+
+def _one(mechanism: DBitFlip) -> Summary:
+    return mechanism.summarise(mechanism.randomise(np.zeros(1, np.int64), GeneratorWords(np.random.default_rng(1))))
