@@ -5,14 +5,9 @@
 With n reports of variance v each, the half-width of a 95 % interval is z √(v / n), z = 1.96.
 
 - Yes/no and mean: `variance` of the mechanisms that devices run, at the truth that is worst.
-- Shares of one of k: subset selection (Ye, Barg 2018), devices spread evenly. A report is a set of w of the k, with
-  w = max(1, round(k / (e^ε + 1))). It holds a device's own category with chance p = w e^ε / (w e^ε + k − w) and any
-  other with q = (p (w − 1) + (1 − p) w) / (k − 1), so that v = r (1 − r) / (p − q)² at a rate r = q + (p − q) / k.
-- Words: the smallest share that stands out among so many candidates if a word that nobody uses may do so in one
-  window out of twenty, for all of them together (Bonferroni). Local hashing at its best (Wang, Blocki, Li, Jha 2017)
-  has v = 4 e^ε / (e^ε − 1)² for a word that nobody uses, and 0.05 / candidates is the one-sided tail of each.
-
-This release has no mechanism yet for the last three rows; they are computed for what is to come, and say so.
+- Shares of one of k: the mechanism of least variance that draws everything afresh, devices spread evenly.
+- Words: the smallest share that stands out, as often as not, among so many candidates if a word that nobody uses may do
+  so in one window out of twenty, for all of them together (Bonferroni): RAPPOR with fresh noise, 1024 bits, one hash.
 """
 
 import argparse
@@ -21,13 +16,18 @@ from collections.abc import Callable
 from statistics import NormalDist
 from typing import NamedTuple
 
+import numpy as np
+
+from hubbub.mechanisms.choosing import choose
 from hubbub.mechanisms.one_bit_mean import OneBitMean
 from hubbub.mechanisms.randomized_response import RandomizedResponse
+from hubbub.mechanisms.rappor import Rappor
 
 EPSILON, PERMANENT = 1.0, 2.0
 DEVICES = (700, 4_000, 50_000, 2_000_000)
 MINUTES = 480  # upper end of the range of the mean, as `hubbub init` writes it
 CANDIDATES = 100_000
+BITS = 1024  # of a filter
 FALSE_ALARM = 0.05  # for all candidates together
 Z = NormalDist().inv_cdf(0.975)
 
@@ -46,25 +46,16 @@ def mean(n: int, truth: float | None = None, upper: int = MINUTES) -> float:
     return Z * math.sqrt(float(mechanism.variance(upper / 2 if truth is None else truth, n)))
 
 
-def subset_variance(k: int, share: float, epsilon: float = EPSILON) -> float:
-    """Variance of one category's share from one report of subset selection, devices taken as a sample."""
-    e = math.exp(epsilon)
-    w = max(1, round(k / (e + 1)))
-    p = w * e / (w * e + k - w)
-    q = (p * (w - 1) + (1 - p) * w) / (k - 1)
-    rate = q + share * (p - q)
-    return rate * (1 - rate) / (p - q) ** 2
-
-
 def category(k: int) -> Callable[[int], float]:
     """Half-width of the share of one of k, each with the share 1 / k."""
-    return lambda n: Z * math.sqrt(subset_variance(k, 1 / k) / n)
+    mechanism = choose("choice", EPSILON, categories=k).mechanism
+    variance = float(mechanism.variance(np.full(k, 1 / k), 1)[0])
+    return lambda n: Z * math.sqrt(variance / n)
 
 
 def floor(n: int) -> float:
     """Smallest share at which a word stands out among the candidates, with chance one half."""
-    spread = 2 * math.exp(EPSILON / 2) / math.expm1(EPSILON)
-    return NormalDist().inv_cdf(1 - FALSE_ALARM / CANDIDATES) * spread / math.sqrt(n)
+    return Rappor.from_epsilon(EPSILON, bits=BITS).detection_floor(n, CANDIDATES, 1 - FALSE_ALARM)
 
 
 class Text(NamedTuple):
@@ -88,9 +79,9 @@ TEXT = {
         (
             "**yes/no**: the share of yes",
             f"**mean** of 0 to {MINUTES} minutes",
-            "**20 buckets**: the share of each *",
-            "**100 categories**: the share of each *",
-            "**words** found among 100 000 *",
+            "**20 buckets**: the share of each",
+            "**100 categories**: the share of each",
+            "**words** found among 100 000",
         ),
     ),
     "zh": Text(
@@ -102,9 +93,9 @@ TEXT = {
         (
             "**是非题**：回答“是”的占比",
             f"**均值**：0 到 {MINUTES} 分钟",
-            "**20 个桶的直方图**：每个桶的占比 *",
-            "**100 个类别**：每个类别的占比 *",
-            "**词语**：从 10 万个候选词中识别出来 *",
+            "**20 个桶的直方图**：每个桶的占比",
+            "**100 个类别**：每个类别的占比",
+            "**词语**：从 10 万个候选词中识别出来",
         ),
     ),
 }
