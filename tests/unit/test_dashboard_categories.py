@@ -1,0 +1,57 @@
+"""Pages of metrics that count several categories: which one they show, and how another is chosen."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.types import ASGIApp
+
+from hubbub.clock import ManualClock
+from hubbub.dashboard import create_app
+from hubbub.store import open_store
+from tests.unit.browsing import page
+from tests.unit.collecting import Answer, ask
+from tests.unit.test_kinds import CHOICE, fill, metric
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[ASGIApp]:
+    """A choice of which the crowd took: half home, a third cart, a sixth none, nobody search."""
+    made = metric(CHOICE)
+    with open_store(tmp_path / "store.db") as store:
+        fill(store, made, [0] * 500 + [1] * 1500 + [2] * 1000)
+        yield create_app(store, clock=ManualClock(made.windows.end(made.life.start) + 100.0))
+
+
+def asked(app: ASGIApp, address: str) -> Answer:
+    path, _, query = address.partition("?")
+    return asyncio.run(ask(app, method="GET", path=path, query=query, headers={}))
+
+
+def test_the_largest_category_is_shown_and_all_are_listed(app: ASGIApp) -> None:
+    shown = page(app, "/m/editor.minutes").text
+    assert "Category <strong><bdi>home</bdi></strong>" in shown
+    for name in ("none", "home", "cart", "search"):
+        assert f'<option value="{name}"' in shown
+        assert f"category={name}" in shown
+    assert "home</bdi>, the largest category" in page(app, "/").text
+
+
+def test_another_category_can_be_chosen(app: ASGIApp) -> None:
+    shown = page(app, "/m/editor.minutes?category=cart").text
+    assert "Category <strong><bdi>cart</bdi></strong>" in shown
+    assert "estimates.csv?start=2026-" in shown
+    assert "category=cart" in shown
+
+
+def test_rows_of_one_category(app: ASGIApp) -> None:
+    every, one = (asked(app, f"/v1/metrics/editor.minutes/estimates{part}").content for part in ("", "?category=cart"))
+    assert [row["category"] for row in every[:4]] == ["none", "home", "cart", "search"]
+    assert one == [row for row in every if row["category"] == "cart"]
+
+
+def test_an_unknown_category_is_refused(app: ASGIApp) -> None:
+    for path in ("/m/editor.minutes?category=nowhere", "/v1/metrics/editor.minutes/mean?category=nowhere"):
+        answer = page(app, path).text if path.startswith("/m/") else str(asked(app, path).content)
+        assert "none, home, cart, search" in answer
