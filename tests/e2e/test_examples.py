@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -94,7 +95,7 @@ def test_reports_of_the_agent_arrive(serving: Serving, tmp_path: Path) -> None:
         accepted += re.findall(r"(\d+) reports accepted", done.stdout)
         clock.set(clock.now() + DAY)
     assert accepted == ["0", "0", "2"]
-    with sqlite3.connect(serving.store) as database:
+    with closing(sqlite3.connect(serving.store)) as database:
         assert database.execute("SELECT count(*) FROM reports").fetchone() == (2,)
     assert run(AGENT, *agent(serving, state, "--withdraw")).returncode == 0
     refused = run(AGENT, *agent(serving, state, "--once"))

@@ -8,6 +8,7 @@ import stat
 import struct
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,7 @@ def test_seal_is_checked_where_noise_is_drawn(tmp_path: Path) -> None:
     """A window that stands in the file though its metric is sealed (a patched or restored file) is wiped unencoded."""
     state = opened(tmp_path)
     state.run([window(10), window(20)])
-    with sqlite3.connect(tmp_path / "state.db") as db:
+    with closing(sqlite3.connect(tmp_path / "state.db", isolation_level=None)) as db:
         db.execute("UPDATE accounts SET sealed = ? WHERE metric = 'a'", (STARTS + 20,))
     db.close()
     assert sealed(state, 30).keys() == {"a20"}
@@ -327,7 +328,7 @@ def test_folder_without_permission(tmp_path: Path) -> None:
 
 def test_newer_schema_is_left_alone(tmp_path: Path) -> None:
     opened(tmp_path).close()
-    with sqlite3.connect(tmp_path / "state.db") as db:
+    with closing(sqlite3.connect(tmp_path / "state.db", isolation_level=None)) as db:
         (application,) = db.execute("PRAGMA application_id").fetchone()
         db.execute("PRAGMA user_version = 2")
         db.execute(f"PRAGMA application_id = {application + 1}")

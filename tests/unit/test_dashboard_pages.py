@@ -175,7 +175,7 @@ BAD = {
     "/m/editor.minutes?windows=1001": "windows must be an integer in [1, 1000]; got '1001'",
     "/m/editor.minutes?end=soon": "end must be an ISO date",
     "/m/editor.minutes?windows=2&windows=3": "windows must be given once; got '3'",
-    "/m/editor.minutes?sort=n": "query must be made of segment, version, windows, end; got 'sort'",
+    "/m/editor.minutes?sort=n": "query must be made of segment, category, version, windows, end; got 'sort'",
     "/?page=-1": "page must be an integer from 1 on; got '-1'",
     "/?q=" + "x" * 101: "q must be at most 100 characters",
     "/?<script>=1": "query must be made of q, page; got '<script>'",
