@@ -2,8 +2,11 @@
 
 import os
 import signal
+import socket
+import time
 from functools import partial
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -21,6 +24,19 @@ def lock() -> Lock:
     return lock_of()
 
 
+def until_nobody_listens(endpoint: str) -> None:
+    """The processes of a killed collector follow it at once, which on a busy machine takes a moment."""
+    address = urlsplit(endpoint)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            socket.create_connection((address.hostname or "", address.port or 0), 1).close()
+        except OSError:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"somebody still listens on {endpoint}")
+
+
 def test_a_given_collector_that_dies_is_told(lock: Lock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = dump(lock)
     (tmp_path / "metrics.lock").write_text(text)
@@ -34,6 +50,7 @@ def test_a_given_collector_that_dies_is_told(lock: Lock, tmp_path: Path, monkeyp
             # Not final yet: 16 reports came of the second window, and rows go in steps of min_reports.
             assert [outcome.n for outcome in result.series[0].outcomes] == [20, 0, 20]
         os.kill(collector.pid, signal.SIGKILL)
+        until_nobody_listens(given.endpoint)
         monkeypatch.setattr("hubbub.replay.run.Mixer", partial(Mixer, patience=0.0))
         with pytest.raises(HubbubError, match=f"the collector at {given.endpoint} takes no reports: "):
             replayed(table_of(3, 20, first), "app.used", lock, given=given)
