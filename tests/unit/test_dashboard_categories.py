@@ -17,10 +17,10 @@ from tests.unit.test_kinds import CHOICE, fill, metric
 
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[ASGIApp]:
-    """A choice of which the crowd took: half home, a third cart, a sixth none, nobody search."""
+    """A choice of which the crowd took: half cart, a third home, a sixth none, nobody search."""
     made = metric(CHOICE)
     with open_store(tmp_path / "store.db") as store:
-        fill(store, made, [0] * 500 + [1] * 1500 + [2] * 1000)
+        fill(store, made, [0] * 500 + [1] * 1000 + [2] * 1500)
         yield create_app(store, clock=ManualClock(made.windows.end(made.life.start) + 100.0))
 
 
@@ -31,18 +31,24 @@ def asked(app: ASGIApp, address: str) -> Answer:
 
 def test_the_largest_category_is_shown_and_all_are_listed(app: ASGIApp) -> None:
     shown = page(app, "/m/editor.minutes").text
-    assert "Category <strong><bdi>home</bdi></strong>" in shown
+    assert "Category <strong><bdi>cart</bdi></strong>" in shown
     for name in ("none", "home", "cart", "search"):
         assert f'<option value="{name}"' in shown
         assert f"category={name}" in shown
-    assert "home</bdi>, the largest category" in page(app, "/").text
+    assert "cart</bdi>, the largest category" in page(app, "/").text
 
 
 def test_another_category_can_be_chosen(app: ASGIApp) -> None:
-    shown = page(app, "/m/editor.minutes?category=cart").text
-    assert "Category <strong><bdi>cart</bdi></strong>" in shown
+    shown = page(app, "/m/editor.minutes?category=home").text
+    assert "Category <strong><bdi>home</bdi></strong>" in shown
     assert "estimates.csv?start=2026-" in shown
-    assert "category=cart" in shown
+    assert "category=home" in shown
+
+
+def test_the_page_lists_rows_of_its_category_alone(app: ASGIApp) -> None:
+    rows = page(app, "/m/editor.minutes?category=home").text.split('<section id="rows">')[1]
+    listed = rows.split("<tbody>")[1].split("</tbody>")[0].count("<tr")
+    assert listed == len(asked(app, "/v1/metrics/editor.minutes/estimates?category=home").content)
 
 
 def test_rows_of_one_category(app: ASGIApp) -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from hubbub.errors import ParameterError
 from hubbub.mechanisms import registry
-from hubbub.simulation import DISTRIBUTIONS, column, measure, named
-from hubbub.simulation.crowds import labels
+from hubbub.simulation import DISTRIBUTIONS, cells, labels, measure, named, shares
+from hubbub.simulation.run import exact_error
 from tests.unit.test_cli import Shell
 
 
@@ -37,6 +37,14 @@ def test_the_error_is_the_exact_one(name: str, domain: dict[str, object]) -> Non
         assert found.worst <= found.coverage
 
 
+def test_the_exact_error_of_a_mean_holds_the_spread_of_the_crowd() -> None:
+    """One bit tells nothing but the mean: two ends in equal parts err as everybody in the middle."""
+    mechanism = registry["one_bit_mean"].from_epsilon(4.0, lower=0, upper=20)
+    truths, truth = np.array([0.0, 20.0]), np.array(10.0)
+    found = exact_error(mechanism, np.array([0.5, 0.5]), truths, truth)
+    assert found == pytest.approx(float(mechanism.variance(truth, 1)))
+
+
 def test_the_error_can_be_wrong() -> None:
     mechanism = registry["grr"].from_epsilon(1.0, categories=6)
     other = registry["grr"].from_epsilon(1.3, categories=6)
@@ -57,13 +65,32 @@ def test_distributions_are_chances(name: str) -> None:
 def test_a_column_of_a_table(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("panel,minutes\nhome,3\ncart,9\nhome,1\nnone,4\n")
-    assert labels(path, "panel", 10) == ("home", "cart")
+    assert labels(cells(path, "panel"), 10) == ("home", "cart")
+    assert labels(cells(path, "panel"), 1) == ("home",)
     mechanism = registry["grr"].from_epsilon(1.0, categories=("home", "cart"))
-    assert column(mechanism, path, "panel").tolist() == [0.25, 0.5, 0.25]
+    assert shares(mechanism, cells(path, "panel")).tolist() == [0.25, 0.5, 0.25]
     histogram = registry["grr"].from_epsilon(1.0, lower=0, upper=10, buckets=2)
-    assert column(histogram, path, "minutes").tolist() == [0.75, 0.25]
+    assert shares(histogram, cells(path, "minutes")).tolist() == [0.75, 0.25]
     with pytest.raises(ParameterError, match="column must be one of panel, minutes; got 'page'"):
-        column(mechanism, path, "page")
+        cells(path, "page")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("empty.csv", b"", "a CSV or Parquet file with a header"),
+        ("latin.csv", b"value\nM\xfcller\n", "a CSV or Parquet file with a header"),
+        ("ragged.csv", b"value\n1\n2,secret,3\n", "a CSV or Parquet file with a header"),
+        ("other.parquet", b"no Parquet", "a CSV or Parquet file with a header"),
+        ("head.csv", b"value\n", "a table with rows"),
+    ],
+)
+def test_a_table_that_cannot_be_used(shell: Shell, tmp_path: Path, name: str, content: bytes, said: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert shell("simulate", "mean", "--table", name) == 2
+    assert said in shell.err
+    assert "Traceback" not in shell.err
+    assert "secret" not in shell.err
 
 
 def test_refusals() -> None:
@@ -72,11 +99,11 @@ def test_refusals() -> None:
     with pytest.raises(ParameterError, match="distribution must be one of uniform"):
         named(mechanism, "flat")
     with pytest.raises(ParameterError, match=r"chances.shape must be \(3,\)"):
-        measure(mechanism, np.ones(4) / 4, 10, 1, rng)
-    with pytest.raises(ParameterError, match="n must be >= 1; got 0"):
+        measure(mechanism, np.ones(4) / 4, 10, 2, rng)
+    with pytest.raises(ParameterError, match=r"n must be in \[1, .*; got 0"):
         measure(mechanism, np.ones(3) / 3, 0, 1, rng)
-    with pytest.raises(ParameterError, match="runs must be >= 1; got 0"):
-        measure(mechanism, np.ones(3) / 3, 10, 0, rng)
+    with pytest.raises(ParameterError, match="runs must be >= 2; got 1"):
+        measure(mechanism, np.ones(3) / 3, 10, 1, rng)
 
 
 def test_the_command(shell: Shell) -> None:
@@ -84,6 +111,8 @@ def test_the_command(shell: Shell) -> None:
     assert "grr" in shell.out
     assert "oue" in shell.out
     assert "olh" not in shell.out
+    assert "too few to say" in shell.out
+    assert "*" not in shell.out
 
 
 @pytest.mark.parametrize(
@@ -96,6 +125,8 @@ def test_the_command(shell: Shell) -> None:
         (["choice", "--categories", "1"], "categories must be an integer in [2,"),
         (["choice", "--table", "nowhere.csv"], "nowhere.csv"),
         (["mean", "--upper", "-1"], "upper must be"),
+        (["choice", "--n", "99999999999999999999"], "n must be in [1, 1000000000000000]"),
+        (["choice", "--runs", "1"], "runs must be >= 2; got 1"),
     ],
 )
 def test_bad_input(shell: Shell, words: list[str], said: str) -> None:

@@ -10,11 +10,13 @@ from hubbub.cli.output import console, emit_json, log, needs, table_of
 from hubbub.errors import ParameterError
 
 if TYPE_CHECKING:
+    import pandas
+
     from hubbub.mechanisms import Mechanism
-    from hubbub.mechanisms.estimate import Reals
     from hubbub.simulation import Measured
 
-FALSE_ALARM = 1e-3  # chance that a right mechanism is marked, all rows together
+FALSE_ALARM = 1e-3  # chance that a right mechanism is marked, all rows together: about, squared errors being skewed
+ENOUGH = 100  # crowds from which on a row is judged
 _MOST = 1024  # categories that are taken from a column
 
 
@@ -41,16 +43,17 @@ def simulate(
     import numpy as np
     from rich.progress import Progress
 
-    domain = _domain(kind, categories, lower, upper, table, column)
+    from hubbub.simulation import cells, measure, named, shares
+
+    drawn = None if table is None else cells(table, column)
+    domain = _domain(kind, categories, lower, upper, drawn)
     built = [_built(name, epsilon, domain) for name in _names(kind, mechanism)]
     found: list[Measured] = []
     with Progress(console=log(), transient=True, disable=not log().is_terminal) as bar:
         task = bar.add_task("crowds", total=runs * len(built))
         for each in built:
-            chances = _chances(each, distribution, table, column)
+            chances = named(each, distribution) if drawn is None else shares(each, drawn)
             rng = np.random.default_rng([seed, len(found)])
-            from hubbub.simulation import measure
-
             found.append(measure(each, chances, n, runs, rng, lambda done: bar.advance(task, done)))
     if json:
         emit_json(found)
@@ -74,12 +77,12 @@ def _names(kind: str, chosen: list[str] | None) -> list[str]:
 
 
 def _domain(
-    kind: str, categories: int, lower: float, upper: float, table: Path | None, column: str
+    kind: str, categories: int, lower: float, upper: float, drawn: "pandas.Series[Any] | None"
 ) -> Mapping[str, Any]:
-    from hubbub.simulation.crowds import labels
+    from hubbub.simulation import labels
 
     if kind == "choice":
-        return {"categories": categories if table is None else labels(table, column, _MOST)}
+        return {"categories": categories if drawn is None else labels(drawn, _MOST)}
     if kind == "histogram":
         return {"lower": lower, "upper": upper, "buckets": categories}
     return {"lower": lower, "upper": upper} if kind == "mean" else {}
@@ -91,14 +94,6 @@ def _built(name: str, epsilon: float, domain: Mapping[str, Any]) -> "Mechanism":
     return registry[name].from_epsilon(epsilon, **domain)
 
 
-def _chances(mechanism: "Mechanism", distribution: str, table: Path | None, column: str) -> "Reals":
-    from hubbub import simulation
-
-    if table is None:
-        return simulation.named(mechanism, distribution)
-    return simulation.column(mechanism, table, column)
-
-
 def _show(found: list["Measured"], epsilon: float) -> None:
     from statistics import NormalDist
 
@@ -108,11 +103,15 @@ def _show(found: list["Measured"], epsilon: float) -> None:
         rows.add_column(name, justify="left" if name == "mechanism" else "right")
     far = False
     for one in sorted(found, key=lambda one: one.exact):
-        off = abs(one.measured - one.exact) > z * one.noise
+        off = one.runs >= ENOUGH and abs(one.measured - one.exact) > z * one.noise
         far |= off
         ratio = f"{one.measured / one.exact:.3f}{' *' if off else ''}"
         cells = f"{one.measured:.4g}", f"{one.exact:.4g}", ratio, f"{100 * one.coverage:.1f} %"
         rows.add_row(one.mechanism, *cells)
     console().print(rows)
     if far:
-        console().print(f"* further from the exact error than chance explains (false alarm {FALSE_ALARM:g} in all).")
+        console().print(
+            f"* further from the exact error than chance explains (false alarm about {FALSE_ALARM:g} in all)."
+        )
+    if found[0].runs < ENOUGH:
+        console().print(f"Fewer than {ENOUGH} crowds: too few to say whether an error is the exact one.")

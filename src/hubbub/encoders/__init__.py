@@ -18,7 +18,7 @@ from hubbub.encoders.piecewise import Piecewise
 from hubbub.encoders.piecewise_vector import PiecewiseVector
 from hubbub.encoders.randomized_response import RandomizedResponse
 from hubbub.encoders.rappor import Rappor
-from hubbub.encoders.registry import Registry
+from hubbub.encoders.registering import Registry
 from hubbub.encoders.square_wave import SquareWave
 from hubbub.encoders.stochastic_grr import StochasticGrr
 from hubbub.encoders.subset_selection import SubsetSelection

@@ -1,7 +1,7 @@
 """Mechanisms: exact laws, bulk encoding, summaries and unbiased estimates. Needs numpy."""
 
 from hubbub.encoders import registry as encoders
-from hubbub.encoders.registry import Registry
+from hubbub.encoders.registering import Registry
 from hubbub.lock import MILLION, Metric
 from hubbub.mechanisms.base import Mechanism, SystemWords, WordSource
 from hubbub.mechanisms.cms import Cms

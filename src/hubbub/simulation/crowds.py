@@ -1,14 +1,18 @@
 """Crowds to draw from: named distributions over a mechanism's values, or those of a column of a table."""
 
-import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hubbub.errors import ParameterError
+from hubbub.lock import NONE
 from hubbub.mechanisms import Mechanism
 from hubbub.mechanisms.estimate import Reals
+
+if TYPE_CHECKING:
+    import pandas
 
 ZIPF = 1.1  # exponent
 
@@ -55,32 +59,37 @@ def named(mechanism: Mechanism, name: str) -> Reals:
     return np.asarray(weights / weights.sum(), float)
 
 
-def column(mechanism: Mechanism, path: Path, name: str) -> Reals:
-    """(size,) share of each value in a column of a CSV or Parquet file, as the mechanism's domain takes it.
+def cells(path: Path, name: str) -> "pandas.Series[Any]":
+    """One column of a CSV or Parquet file, empty cells as empty text.
 
     Raises:
-        ParameterError: No such column, or none of its cells is a value.
-        PrivateValueError: A cell is no value; named by position only.
+        ParameterError: The file cannot be read as a table, or has no such column or no rows.
     """
     import pandas as pd
 
-    frame = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, keep_default_na=False)
+    try:
+        frame = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, keep_default_na=False)
+    except ValueError:  # of pandas, pyarrow and the decoder alike; what they say may repeat a cell
+        raise ParameterError("table", str(path), "a CSV or Parquet file with a header") from None
     if name not in frame:
         raise ParameterError("column", name, "one of " + ", ".join(map(str, frame.columns)))
     if frame.empty:
-        raise ParameterError("column", name, "one with cells in it")
-    cells = frame[name]
+        raise ParameterError("table", str(path), "a table with rows")
+    return frame[name]
+
+
+def shares(mechanism: Mechanism, column: "pandas.Series[Any]") -> Reals:
+    """(size,) share of each value in a column, as the mechanism's domain takes it.
+
+    Raises:
+        PrivateValueError: A cell is no value; named by position only.
+    """
     known = getattr(mechanism, "labels", ())
-    values = mechanism.index(cells.astype(str).tolist() if known else cells.to_numpy())
+    values = mechanism.index(column.astype(str).tolist() if known else column.to_numpy())
     return np.bincount(values, minlength=mechanism.encoder.size) / len(values)
 
 
-def labels(path: Path, name: str, most: int) -> tuple[str, ...]:
+def labels(column: "pandas.Series[Any]", most: int) -> tuple[str, ...]:
     """The different cells of a column, commonest first, `most` at most: the categories of a choice."""
-    import pandas as pd
-
-    frame = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, keep_default_na=False)
-    if name not in frame:
-        raise ParameterError("column", name, "one of " + ", ".join(map(str, frame.columns)))
-    found = frame[name].astype(str)
-    return tuple(found[found != "none"].value_counts().index[: max(1, math.floor(most))])
+    found = column.astype(str)
+    return tuple(found[~found.isin(("", NONE))].value_counts().index[:most])

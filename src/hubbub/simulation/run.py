@@ -14,6 +14,7 @@ from hubbub.errors import ParameterError
 from hubbub.mechanisms import Mechanism
 from hubbub.mechanisms.estimate import Reals
 
+MOST = 10**15  # devices: what is counted stays exact
 Progress = Callable[[int], None]  # runs done since the last call
 
 
@@ -53,14 +54,15 @@ def measure(
     """Run it on crowds of n devices whose values have these chances, shape (size,).
 
     Raises:
-        ParameterError: Not one chance for each value, n < 1 or runs < 1.
+        ParameterError: Not one chance for each value, n outside [1, 10**15], or runs < 2.
     """
     size = mechanism.encoder.size
     if chances.shape != (size,):
         raise ParameterError("chances.shape", chances.shape, f"({size},), one per value")
-    for name, value in (("n", n), ("runs", runs)):
-        if value < 1:
-            raise ParameterError(name, value, ">= 1")
+    if not 1 <= n <= MOST:
+        raise ParameterError("n", n, f"in [1, {MOST}]")
+    if runs < 2:
+        raise ParameterError("runs", runs, ">= 2")
     held = np.flatnonzero(chances)
     truths = np.array([mechanism.truth(int(value)) for value in held])
     truth = np.tensordot(chances[held], truths, 1)
@@ -79,7 +81,7 @@ def measure(
         runs,
         float(each.mean()),
         exact_error(mechanism, chances[held], truths, truth),
-        float(each.std() / max(1, runs - 1) ** 0.5),
+        float(each.std() / (runs - 1) ** 0.5),
         float(covered.mean()),
         float(covered.min()),
     )
