@@ -68,8 +68,8 @@ def test_a_killed_parent_takes_its_children_along(tmp_path: Path) -> None:
         children = served.children()
         assert served.stop(signal.SIGKILL)[0] == -signal.SIGKILL
         assert within(lambda: not any(map(alive, children.values())))
-        assert not listens(served.port)
-        assert not listens(served.read_port)
+        assert within(lambda: not listens(served.port))  # the last thread of a process closes its sockets
+        assert within(lambda: not listens(served.read_port))
         served.start()  # ports and store are free
         assert served.post(body(sent(late())))[1]["results"][0]["status"] == "duplicate"
         assert served.stop(signal.SIGTERM) == (0, "", "")
@@ -110,7 +110,7 @@ def test_one_that_dies_again_and_again_ends_it_all(tmp_path: Path) -> None:
         out, err = served.process.communicate(timeout=PATIENCE)
         assert (served.process.returncode, out) == (1, "")
         assert not alive(other)
-        assert not listens(served.port)
+        assert within(lambda: not listens(served.port))  # the last thread of a process closes its sockets
     assert err.splitlines()[-1] == (
         f"hubbub: the ingest process ended by itself (signal 9), {supervisor.DEATHS} times within 60 s; "
         "what was acknowledged is stored"
