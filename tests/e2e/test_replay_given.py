@@ -2,8 +2,6 @@
 
 import os
 import signal
-import socket
-import time
 from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,24 +15,12 @@ from hubbub.replay.collector import Collector
 from hubbub.replay.mixer import Mixer
 from tests.e2e.test_replay import outcomes, replayed
 from tests.unit.replay_support import REGISTRY, lock_of, table_of
+from tests.unit.serving import listens, within
 
 
 @pytest.fixture(scope="module")
 def lock() -> Lock:
     return lock_of()
-
-
-def until_nobody_listens(endpoint: str) -> None:
-    """The processes of a killed collector follow it at once, which on a busy machine takes a moment."""
-    address = urlsplit(endpoint)
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        try:
-            socket.create_connection((address.hostname or "", address.port or 0), 1).close()
-        except OSError:
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"somebody still listens on {endpoint}")
 
 
 def test_a_given_collector_that_dies_is_told(lock: Lock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,7 +36,8 @@ def test_a_given_collector_that_dies_is_told(lock: Lock, tmp_path: Path, monkeyp
             # Not final yet: 16 reports came of the second window, and rows go in steps of min_reports.
             assert [outcome.n for outcome in result.series[0].outcomes] == [20, 0, 20]
         os.kill(collector.pid, signal.SIGKILL)
-        until_nobody_listens(given.endpoint)
+        port = urlsplit(given.endpoint).port or 0
+        assert within(lambda: not listens(port))  # its processes follow it; on a busy machine that takes a moment
         monkeypatch.setattr("hubbub.replay.run.Mixer", partial(Mixer, patience=0.0))
         with pytest.raises(HubbubError, match=f"the collector at {given.endpoint} takes no reports: "):
             replayed(table_of(3, 20, first), "app.used", lock, given=given)
