@@ -53,7 +53,7 @@ lock: $(VENV)/.python ## Write requirements/*.lock again (UPGRADE=--upgrade for 
 	$(INSTALL) uv==$(UV_VERSION)
 	@compile() { $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --custom-compile-command 'make lock' $(UPGRADE) "$$@"; } && \
-	compile pyproject.toml --extra demo --group dev --group build --output-file requirements/dev.lock && \
+	compile pyproject.toml --extra demo --extra accounting --extra fast --group dev --group build --output-file requirements/dev.lock && \
 	compile pyproject.toml --extra demo --constraints requirements/dev.lock --output-file requirements/demo.lock && \
 	compile --group build --constraints requirements/dev.lock --output-file requirements/build.lock
 

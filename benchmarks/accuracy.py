@@ -30,10 +30,10 @@ from scipy.special import bdtr
 from scipy.stats import chi2
 
 from benchmarks.support import page
+from benchmarks.support.crowds import crowds, holding
 from hubbub.mechanisms import Mechanism, registry
 from hubbub.mechanisms.base import any_estimate
 from hubbub.mechanisms.estimate import Estimate, Reals
-from hubbub.simulation import DISTRIBUTIONS, Measured, measure, named
 
 FALSE_ALARM = 1e-3  # of all errors of a run together
 LEVEL, LEAST_EXACT, LEAST_DRAWN = 0.95, 0.94, 0.945
@@ -44,7 +44,6 @@ SIZES = (30, 100, 300, 1_000, 3_000, 10_000)  # of crowds whose coverage is exac
 DRAWS = 100_000  # summaries of each crowd, where coverage is not exact
 RARE = 0.01  # a share up to which a category counts as rare
 SEED = 20_261_203
-LISTED = 1 << 20  # values of a mechanism that are all drawn from
 OTHERS = (("d_bit_flip d=4", 1.0),)  # measured beside every mechanism as it is by default
 OWNED, POINT = ("zipf", "exponential"), "point"  # crowds of categories and of numbers, and one that is all alike
 
@@ -143,26 +142,6 @@ def built(name: str, epsilon: float) -> Mechanism:
     return cls.from_epsilon(epsilon, **domain)
 
 
-def crowds(mechanism: Mechanism, kind: str, n: int, runs: int, rng: np.random.Generator) -> Measured:
-    """`measure` for a named distribution; over the first 64 values where there are too many to list them."""
-    if mechanism.encoder.size <= LISTED:
-        return measure(mechanism, named(mechanism, kind), n, runs, rng)
-    chances = DISTRIBUTIONS[kind](64)
-    chances /= chances.sum()
-    truth = np.tensordot(chances, np.array([mechanism.truth(value) for value in range(64)]), 1)
-    squares, holds = np.empty(runs), np.zeros(truth.shape)
-    for place in range(runs):
-        estimate = mechanism.estimate(mechanism.simulate(rng.multinomial(n, chances), rng))
-        low, high = estimate.interval(LEVEL)
-        squares[place] = n * np.mean((estimate.value - truth) ** 2)
-        holds += (low <= truth) & (truth <= high)
-    exact = float(np.mean(mechanism.variance(truth, 1)))
-    noise = float(squares.std() / max(1, runs - 1) ** 0.5)
-    covered = holds / runs
-    means = float(squares.mean()), exact, noise, float(covered.mean()), float(covered.min())
-    return Measured(mechanism.name, n, runs, *means)
-
-
 def generator(*place: object) -> np.random.Generator:
     """One for each cell, whatever else is run."""
     return np.random.default_rng([SEED, *str(place).encode()])
@@ -180,15 +159,14 @@ def error(name: str, epsilon: float, runs: int) -> Error:
     mechanism = built(name, epsilon)
     size = any_estimate(mechanism).value.size
     runs *= 10 if size == 1 else 1
-    one = crowds(mechanism, OWNED[size == 1], PEOPLE, runs, generator("error", name, epsilon))
-    chance = agreement(one.measured, one.exact, one.noise, runs * size)
-    return Error(name, epsilon, one.measured, one.exact, one.noise, chance)
+    measured, exact, noise = crowds(mechanism, OWNED[size == 1], PEOPLE, runs, generator("error", name, epsilon))
+    return Error(name, epsilon, measured, exact, noise, agreement(measured, exact, noise, runs * size))
 
 
 def formula(name: str, epsilon: float, runs: int) -> Error:
     """All people in category 0: the error of the categories that nobody has."""
-    mechanism_name, domain = BUILT[name]
-    mechanism = registry[mechanism_name].from_epsilon(epsilon, **domain)
+    bare, domain = BUILT[name]
+    mechanism = registry[bare].from_epsilon(epsilon, **domain)
     crowd = np.zeros(mechanism.encoder.size, np.int64)
     crowd[0] = PEOPLE
     rng = generator("formula", name, epsilon)
@@ -244,13 +222,11 @@ def drawn(name: str, epsilon: float, runs: int) -> Coverage:
     """Coverage over drawn summaries, of a crowd with rare and frequent values and of one that is all alike."""
     mechanism = built(name, epsilon)
     kinds = (OWNED[any_estimate(mechanism).value.size == 1], POINT)
-    found: dict[str, Measured] = {
-        kind: crowds(mechanism, kind, CROWD, runs, generator("drawn", name, epsilon, kind)) for kind in kinds
+    found = {
+        kind: holding(mechanism, kind, CROWD, runs, LEVEL, generator("drawn", name, epsilon, kind)) for kind in kinds
     }
-    kind = min(found, key=lambda kind: found[kind].worst)
-    return Coverage(
-        name, epsilon, False, found[kind].worst, f"n = {CROWD}, {kind}", found[POINT].worst, found[kinds[0]].worst
-    )
+    kind = min(kinds, key=lambda kind: found[kind])
+    return Coverage(name, epsilon, False, found[kind], f"n = {CROWD}, {kind}", found[POINT], found[kinds[0]])
 
 
 def coverage(name: str, epsilon: float, sizes: Sequence[int], runs: int) -> Coverage:
@@ -261,8 +237,7 @@ def coverage(name: str, epsilon: float, sizes: Sequence[int], runs: int) -> Cove
 
 def rounds_to(value: float, known: str) -> bool:
     """Whether a number is the known one, to its last digit."""
-    digits = len(known.partition(".")[2])
-    return abs(value - float(known)) <= 0.5001 * 10.0**-digits
+    return abs(value - float(known)) <= 0.5001 * 10.0 ** -len(known.partition(".")[2])
 
 
 def errors_table(errors: Sequence[Error]) -> str:
@@ -294,8 +269,7 @@ def coverage_table(found: Sequence[Coverage]) -> str:
     rows = [
         (
             one.name,
-            f"{one.epsilon:g}",
-            "exact" if one.exact else "drawn",
+            *(f"{one.epsilon:g}", "exact" if one.exact else "drawn"),
             *(f"{100 * one.worst:.2f} %", one.where),
             *(f"{100 * one.rare:.2f} %", f"{100 * one.frequent:.2f} %"),
         )
@@ -305,9 +279,7 @@ def coverage_table(found: Sequence[Coverage]) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.accuracy", description="Errors and intervals of every mechanism."
-    )
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.accuracy", description="Errors and intervals.")
     parser.add_argument("--quick", action="store_true", help="fewer runs and sizes")
     parser.add_argument("--json", action="store_true", help="only the last line, the key figures as JSON")
     parser.add_argument("--write", action="store_true", help="put the tables into docs/reference/benchmarks.md")

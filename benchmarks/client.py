@@ -75,7 +75,7 @@ def start(lock: Path, folder: Path) -> dict[str, float]:
 
     imported, cpu = time.perf_counter(), time.process_time()
     client = Client(
-        lock, "http://127.0.0.1:9", policy="research", state_dir=folder, clock=ManualClock(midnight(STARTS))
+        lock, "http://127.0.0.1:9", policy="research", state_dir=folder, clock=ManualClock(midnight(STARTS)), in_ci=True
     )
     started = time.perf_counter()
     found = {
@@ -108,6 +108,7 @@ def calls(lock: Path, folder: Path, count: int) -> dict[str, float]:
         clock=clock,
         transport=Answering(),
         background=False,
+        in_ci=True,
     )
     names = [f"app.metric_{number}" for number in range(METRICS)]
     took = []

@@ -150,7 +150,9 @@ def measure(protocol: Protocol, k: int, n: int, values: str, seconds: float, pyt
 
 
 def short(rate: float) -> str:
-    """A rate with three digits: 1.23M, 45.6k, 789."""
+    """A rate with three digits: 1.23M, 45.6k, 789; nothing where there is none."""
+    if rate != rate:
+        return ""
     for unit, letter in ((1e6, "M"), (1e3, "k")):
         if rate >= unit:
             return f"{rate / unit:.3g}{letter}" if rate < 1000 * unit else f"{rate / unit:.0f}{letter}"
@@ -158,17 +160,18 @@ def short(rate: float) -> str:
 
 
 def rates(cells: Sequence[Cell]) -> str:
-    speed = ("client/s", "words/s", "OS client/s", "OS words/s", "device/s", "server/s", "simulate/s")
+    speed = ("client/s", "words/s", "OS client/s", "OS words/s", "device/s", "server/s", "decode/s", "simulate/s")
     head = ("protocol", "k", "n", "library", *speed, "MB", "n·MSE", "people")
     rows = []
     for cell in cells:
         own, same = cell.own, (cell.protocol.name, str(cell.k), short(cell.n))
-        speeds = (own[key] for key in ("client", "words", "system", "system_words", "device", "server", "simulate"))
+        keys = ("client", "words", "system", "system_words", "device", "server", "decode", "simulate")
+        speeds = (own[key] for key in keys)
         exact = "" if own["exact"] != own["exact"] else f" (exact {own['exact']:.3g})"
         error = f"{own['mse']:.3g}{exact}"
         rows.append((*same, "hubbub", *map(short, speeds), f"{own['peak']:.0f}", error, short(cell.n)))
         for library, peer in cell.peers.items():
-            found = (short(peer["client"]), "", "", "", "", short(peer["server"]), "")
+            found = (short(peer["client"]), "", "", "", "", short(peer["server"]), "", "")
             rows.append((*same, library, *found, f"{peer['peak']:.0f}", f"{peer['mse']:.3g}", short(peer["people"])))
     return page.table(head, rows)
 

@@ -16,7 +16,8 @@ import time
 from pathlib import Path
 
 from hubbub.client import Client, MemoryState
-from hubbub.client.showing import ledger_text, preview_text
+from hubbub.client.showing import preview_text
+from hubbub.client.statement import ledger_text
 from hubbub.clock import FileClock, SystemClock
 from hubbub.errors import HubbubError
 from hubbub.lock import parse
@@ -35,7 +36,7 @@ host_agent: you have not agreed to anything, so nothing is measured, kept or sen
 
 If you agree, one bit a day leaves this machine for its busy minutes, and one for the memory in use. Each is drawn at
 random, so that any value could have led to it; --preview shows them, and what they cost. Your address is visible to
-whoever carries the traffic. DO_NOT_TRACK=1 is heeded. --agree to begin, --withdraw to end."""
+whoever carries or receives the traffic. DO_NOT_TRACK=1 is heeded. --agree to begin, --withdraw to end."""
 
 
 def main() -> int:

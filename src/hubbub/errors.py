@@ -1,5 +1,7 @@
 """Errors of hubbub: each names the parameter, its value and its range; private values are never part of a message."""
 
+from typing import Self
+
 
 class HubbubError(Exception):
     """Root of all errors that hubbub raises on purpose."""
@@ -19,6 +21,9 @@ class ParameterError(HubbubError, ValueError):
         self.name = name
         self.value = value
         self.expected = expected
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, object, str]]:
+        return type(self), (self.name, self.value, self.expected)
 
 
 class PrivateValueError(HubbubError, ValueError):
@@ -43,3 +48,6 @@ class LockError(HubbubError, ValueError):
         self.where = where
         self.problem = problem
         self.remedy = remedy
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, str, str]]:
+        return type(self), (self.where, self.problem, self.remedy)

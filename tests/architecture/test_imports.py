@@ -76,9 +76,9 @@ def test_import_hubbub_imports_nothing() -> None:
 @pytest.mark.parametrize(
     ("module", "heavy"),
     [
-        ("hubbub.summary", {"scipy", "pandas"}),
-        ("hubbub.mechanisms", {"scipy", "pandas"}),
-        ("hubbub.cli", {"numpy", "scipy", "pandas", "starlette", "uvicorn"}),
+        ("hubbub.summary", {"scipy", "pandas", "numba"}),
+        ("hubbub.mechanisms", {"scipy", "pandas", "numba"}),
+        ("hubbub.cli", {"numpy", "scipy", "pandas", "numba", "starlette", "uvicorn"}),
     ],
 )
 def test_heavy_packages_are_imported_inside_functions(module: str, heavy: set[str]) -> None:

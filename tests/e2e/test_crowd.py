@@ -21,7 +21,7 @@ from hubbub.errors import HubbubError
 from hubbub.lock import Lock, Metric, dump
 from hubbub.mechanisms import of_metric
 from hubbub.replay import crowd as crowds
-from hubbub.replay.pretend import Habits
+from hubbub.replay.pretend import KINDS, Habits
 from hubbub.store import open_store
 from hubbub.windows import midnight
 from tests.unit.collecting import DAY, FIRST, end, late, lock, minutes
@@ -69,6 +69,15 @@ def crowd(*words: str) -> tuple[int, Any]:
         cli.main(words)
     assert isinstance(ended.value.code, int)
     return ended.value.code, None
+
+
+def test_help_names_what_can_be_filled(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert KINDS == ("boolean", "mean")
+    monkeypatch.setenv("COLUMNS", "100")
+    assert crowd("crowd", "--help")[0] == 0
+    flat = " ".join(capsys.readouterr().out.split())
+    assert "Fill your own yes/no and mean metrics" in flat
+    assert "Metrics of other kinds, and the second report of active = true, are named and left out." in flat
 
 
 def test_a_registry_is_filled(served: Serving, dev_lock: Lock, capsys: pytest.CaptureFixture[str]) -> None:

@@ -93,6 +93,30 @@ def test_a_panel_reports_at_its_turn() -> None:
     assert len(outcomes(result)) == 6
 
 
+def test_metrics_that_take_turns_get_one_report_of_each_device_and_window() -> None:
+    text = REGISTRY.replace('"app.used"]\n', '"app.used"]\nrotation = "usage"\n')
+    lock = lock_of(text.replace("upper = 60\n", 'upper = 60\nrotation = "usage"\n'))
+    used = table_of(6, 20, lock.metrics["app.used"].life.start)
+    with replay([Fleet({"app.used": used, "app.minutes": used})], lock) as result:
+        one, other = ([outcome.n for outcome in series.outcomes] for series in result.series)
+    assert [a + b for a, b in zip(one, other, strict=True)] == [len(row) for row in used.windows.values()]
+    assert result.reports == used.rows
+
+
+def test_windows_that_hidden_presence_fills_in_count_as_nulls() -> None:
+    lock = lock_of(REGISTRY.replace("upper = 60\n", 'upper = 60\npresence = "hidden"\ngrace = "2d"\n'))
+    first = lock.metrics["app.minutes"].life.start
+    always = {f"d{device}": 30.0 for device in range(10)}
+    rows = {first: always | {"away": 50.0}, first + 1: always, first + 4: always, first + 5: always | {"away": 50.0}}
+    result = replayed(Table(rows), "app.minutes", lock)
+    found = [(outcome.n, outcome.truth.devices, outcome.truth.clipped) for outcome in outcomes(result)]
+    # All are back at noon of day 4, in time for day 2 and not for day 1; one at noon of day 5, in time for day 3.
+    assert [n for n, _, _ in found] == [10, 0, 10, 11, 11, 11]
+    assert [devices for _, devices, _ in found] == [11] * 6
+    means = [350 / 11, 300 / 11, 0, 0, 300 / 11, 350 / 11]
+    assert [mean for _, _, mean in found] == pytest.approx(means)
+
+
 def test_one_client_carries_several_metrics_and_a_crowd_stands_beside(lock: Lock) -> None:
     first = lock.metrics["app.used"].life.start
     used = table_of(3, 20, first)
@@ -149,7 +173,7 @@ def test_a_report_too_few_is_a_fault(lock: Lock, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_killed_collector_loses_and_doubles_nothing(lock: Lock, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = table_of(4, 60, lock.metrics["app.used"].life.start)
+    table = table_of(6, 60, lock.metrics["app.used"].life.start)
     collectors: list[Collector] = []
     start = Collector.__enter__
 

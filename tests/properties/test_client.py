@@ -27,6 +27,9 @@ BASE = (
     metric("hourly", "boolean", Plain(2), window="hour"),
     metric("panel", encoder=Plain(TOP + 1), report_every=3),
     metric("weekly", encoder=Plain(TOP + 1), window="week"),
+    metric("hidden", encoder=Plain(TOP + 1), presence="hidden", grace=5 * DAY),
+    metric("turns.first", encoder=Plain(TOP + 1), report_every=2, rotation="turns:0"),
+    metric("turns.second", encoder=Plain(TOP + 1), report_every=2, rotation="turns:1", presence="hidden"),
 )
 NAMES = [m.name for m in BASE]
 LOCKS = (
@@ -116,6 +119,7 @@ class Device(RuleBasedStateMachine):
         self.gone: set[Key] = set()  # sealed without a report, or wiped before it was sent
         self.running: dict[Key, float | None] = {}
         self.owed: dict[Key, float | None] = {}  # all that was ever sealed, and what it held
+        self.wiped: list[int] = []  # the windows in which the device was when it was last wiped
 
     def teardown(self) -> None:
         self.client.close()
@@ -162,7 +166,7 @@ class Device(RuleBasedStateMachine):
         return self.choice or self.default
 
     def wipe(self, now: int) -> None:
-        self.running = {}
+        self.running, self.wiped = {}, self.around()
         for account in self.accounts.values():
             account.seal(now)
         settled = {key_of(body) for body in self.network.settled}
@@ -174,9 +178,34 @@ class Device(RuleBasedStateMachine):
     def current(self, asked: Metric) -> Key:
         return Key(asked.name, asked.hash, asked.windows.index(self.clock.now()))
 
+    def around(self) -> list[int]:
+        return [asked.windows.index(self.clock.now()) for asked in self.locked.metrics.values()]
+
+    def mine(self, asked: Metric, window: int) -> bool:
+        """Whether the device is to report the window, once it has ended."""
+        account, every = self.accounts[asked.name], asked.report_every
+        rank = int(asked.rotation[-1]) if asked.rotation else 0
+        start, stop = asked.windows.start(window), asked.windows.end(window)
+        turn = window in asked.life and window % every == (self.turn(every) + rank) % every
+        return turn and account.hash != "" and start >= max(account.sealed, account.begins) and stop <= account.ends
+
+    def fill(self, asked: Metric) -> None:
+        """What ended within grace without the program, and is not sealed, counts as if it had run."""
+        now = self.clock.now()
+        for window in range(asked.windows.index(now - asked.grace), asked.windows.index(now)):
+            stop = asked.windows.end(window)
+            if stop <= now < stop + asked.grace and self.mine(asked, window):
+                self.running.setdefault(Key(asked.name, asked.hash, window), None)
+
     def advance(self) -> None:
         if self.holds_now() == "denied":
+            hidden = any(asked.presence == "hidden" for asked in self.locked.metrics.values())
+            if hidden and self.wiped != self.around():
+                self.wipe(math.ceil(self.clock.now()))
             return
+        for asked in self.locked.metrics.values():
+            if asked.presence == "hidden":
+                self.fill(asked)
         for key in sorted(self.running, key=lambda key: key.window):
             asked = self.locked.metrics[key.metric]
             if asked.windows.end(key.window) <= self.clock.now():
@@ -186,10 +215,8 @@ class Device(RuleBasedStateMachine):
                 if self.holds_now() != "granted":
                     self.gone.add(key)
         for asked in self.locked.metrics.values():
-            key, account = self.current(asked), self.accounts[asked.name]
-            start, stop = asked.windows.start(key.window), asked.windows.end(key.window)
-            mine = key.window in asked.life and key.window % asked.report_every == self.turn(asked.report_every)
-            if mine and account.hash and start >= max(account.sealed, account.begins) and stop <= account.ends:
+            key = self.current(asked)
+            if self.mine(asked, key.window):
                 self.running.setdefault(key, None)
 
     # What can happen
@@ -289,6 +316,8 @@ class Device(RuleBasedStateMachine):
             assert sent == min(max(value, 0), asked.encoder.size - 1)
             prf = device_prf(self.secret, self.locked.collection, asked.name, asked.hash)
             assert report["id"] == report_id(prf, key.window)
+        turns = [key.window for key in encoded if key.metric.startswith("turns.")]
+        assert len(set(turns)) == len(turns), "two of a group that takes turns reported one window"
         assert self.owed.keys() - encoded.keys() <= self.gone, "a window was lost"
         assert not {key_of(body) for body in waiting} & self.gone, "kept though it was to be forgotten"
         assert {key for key in encoded if key not in self.gone} == self.owed.keys() - self.gone

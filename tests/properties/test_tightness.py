@@ -169,6 +169,9 @@ def test_the_loss_is_what_was_asked(name: str) -> None:
         encoder, epsilon = mechanism.encoder, asked["epsilon"]
         loss = encoder.prices(1).report
         assert epsilon - bound(encoder).at(epsilon) <= loss <= epsilon, asked
+        if encoder.memo:
+            permanent, steady = asked["permanent_epsilon"], encoder.prices(1).steady
+            assert permanent - bound(encoder).at(permanent) <= steady <= permanent, asked
         if i < SMALL:
             exact = logarithm(worst(encoder, rng))
             assert exact <= Decimal(loss) <= exact * (1 + Decimal("1e-11")), asked

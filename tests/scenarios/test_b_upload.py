@@ -51,7 +51,7 @@ def test_b6_one_record_is_posted_once(tmp_path: Path) -> None:
 def test_b7_reports_that_are_due_at_once_do_not_stand_in_each_others_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(schedule, "first", lambda now, length: now + 1)
+    monkeypatch.setattr(schedule, "first", lambda now, *_: now + 1)
     with chain(tmp_path, lock(*FIVE)) as whole:
         device, clock, network = whole.device()
         whole.clock.set(STARTS + 2 * DAY)

@@ -4,11 +4,12 @@ import json
 import shutil
 from pathlib import Path
 
-from hubbub.client import Client, SqliteState
+from hubbub.client import Client, MemoryState, SqliteState
+from hubbub.client.policy import Policy
 from hubbub.clock import FileClock, ManualClock
 from tests.e2e.capture import Capture
 from tests.scenarios.chain import chain
-from tests.unit.client_support import DAY, STARTS, client, lock, metric
+from tests.unit.client_support import DAY, FRESH_MEAN, STARTS, client, lock, metric
 
 DAILY = metric(expires="2026-12-31")
 
@@ -36,6 +37,33 @@ def test_h2_copies_of_a_folder_are_devices_of_their_own(tmp_path: Path) -> None:
             state.close()
         assert whole.counters() == {"accepted": count}
         assert whole.stored() == {(DAILY.name, DAILY.windows.index(STARTS + DAY)): count}
+
+
+def test_containers_that_do_not_last_never_report(tmp_path: Path) -> None:
+    """Under a policy that lets a new secret wait, whoever is thrown away within that time is no device at all."""
+    daily = metric(encoder=FRESH_MEAN, expires="2027-02-01")
+    policy = Policy("own", probation_seconds=7 * DAY)
+    with chain(tmp_path, lock(daily)) as whole:
+
+        def live(days: int, number: int) -> None:
+            clock = ManualClock(STARTS + number * DAY / 24)
+            device = client(lock(daily), clock, policy=policy, state=MemoryState(), transport=whole.network())
+            for day in range(days):
+                clock.set(STARTS + day * DAY + DAY / 2)
+                whole.clock.set(clock.now())
+                device.add(daily.name, 5)
+                device.flush()
+                if day:
+                    assert device.ledger().accounts[daily.name].charges[0].begins > STARTS + 7 * DAY
+
+        for number in range(1, 15):
+            live(8, number)
+        assert whole.counters() == {}
+        live(11, 1)  # born in the first hour of day 0: its first window is day 8
+        assert whole.stored() == {
+            (daily.name, daily.windows.index(STARTS + 8 * DAY)): 1,
+            (daily.name, daily.windows.index(STARTS + 9 * DAY)): 1,
+        }
 
 
 def test_folder_brought_back_a_hundred_times(tmp_path: Path) -> None:

@@ -8,13 +8,15 @@ from pathlib import Path
 import pytest
 
 HERE, TESTS = Path(__file__).parent, Path(__file__).parents[1]
-ROW = re.compile(r"^\| ([A-HR][0-9]+) \| .+ \| ((?:`[^`]+` ?)+) \|$", re.MULTILINE)
-NAMED = re.compile(r"`([^`]+)::([^`]+)`")
+ROW = re.compile(r"^\| ([A-HLRW][0-9]+) \| .+ \| ((?:`[^`]+` ?)+) \|$", re.MULTILINE)
+NAMED = re.compile(r"`([^`]+)(?:::|#)([^`]+)`")  # a test of a file, or a scenario of the contract
 ROWS = {found[1]: NAMED.findall(found[2]) for found in ROW.finditer((HERE / "README.md").read_text("utf-8"))}
 NEEDED = (
     *("A1", "A5", "A6", "A8", "A10", "A11", "B1", "B3", "B4", "B6", "B8", "B9", "B12", "B13"),
-    *("C1", "C8", "D3", "D5", "E1", "E2", "F1"),
+    *("C1", "C3", "C4", "C6", "C7", "C8", "D1", "D3", "D5", "D9", "E1", "E2", "F1", "H2", "H3"),
     *("R1", "R2", "R3", "R4", "R5", "R6", "R8", "R9", "R10"),
+    *("W8", "W10", "W11", "W12", "W13", "W18", "W21", "W28"),
+    *(f"L{number}" for number in range(1, 17)),
 )
 
 
@@ -34,6 +36,9 @@ def held_by(path: Path) -> frozenset[str]:
 def test_scenario_has_its_tests(scenario: str) -> None:
     assert ROWS.get(scenario), f"tests/scenarios/README.md has no row for {scenario}"
     for file, name in ROWS[scenario]:
+        if file.endswith(".yaml"):
+            assert f"\n  {name}:\n" in (TESTS.parent / file).read_text("utf-8"), f"{scenario}: no {name} in {file}"
+            continue
         assert (TESTS / file).is_file(), f"{scenario}: there is no tests/{file}"
         assert name in held_by(TESTS / file), f"{scenario}: there is no {name} in tests/{file}"
 

@@ -51,3 +51,18 @@ def test_few_words_are_found_that_nobody_has(mechanism: Words) -> None:
     assert np.mean(shares) <= 0.12  # at 5 %, of about 12 words each: as seldom
     assert covered >= 0.875 * RUNS * HEAVY  # of 160 at 95 %: fewer as seldom
     assert found >= 5 * RUNS  # it finds words
+
+
+@pytest.mark.parametrize(("name", "share"), [("cms", 1.0), ("hcms", 0.5)])
+def test_frequent_words_are_not_estimated_too_high_where_rows_have_few_reports(name: str, share: float) -> None:
+    """Weights from the cells' own noise would put the mean z at 2.5 and 1.7."""
+    mechanism: Words = Cms.from_epsilon(4.0) if name == "cms" else Hcms.from_epsilon(4.0)
+    rng, devices, crowds = np.random.default_rng(20_261_205), 1000, 60
+    counts, values = np.array([share, 1 - share]) * devices, mechanism.index(["vim", "grep"])
+    z = []
+    for _ in range(crowds):
+        summary = mechanism.simulate(counts.astype(np.int64), rng, values)
+        found = mechanism.decode(summary, ["vim", "grep", "make", "emacs"], least=1)
+        at = found.words.index("vim")
+        z.append((found.share[at] - share) / found.se[at])
+    assert abs(np.mean(z)) <= 4.5 / np.sqrt(crowds)  # an unbiased estimate is beyond once in 100 000 times or less

@@ -95,10 +95,19 @@ BAD = [
     wrong("upper", "479.99999999999999999999999999999", "has 29 decimals", "round it to 6 decimals: 480", schema=False),
     wrong("lower", "1E-7", "has 7 decimals", "round it to 6 decimals: 0", schema=False),
     # reserved for later releases
-    wrong("presence", '"hidden"', "is reserved for a later release", 'write presence = "ran"'),
     wrong("seal", '"exit"', "is reserved for a later release", 'write seal = "window_end"'),
-    wrong("rotation", '"group"', "is reserved for a later release", "leave rotation out"),
-    wrong("presence", '"ran "', 'is not "ran"', 'write presence = "ran"'),
+    wrong("presence", '"ran "', 'is not one of "ran", "hidden"', 'did you mean "ran"?'),
+    wrong(
+        "dimensions",
+        '{ os = ["a", "b"] }',
+        'cannot stand beside presence = "hidden"',
+        'remove dimensions, or write presence = "ran"',
+        presence='"hidden"',
+        schema=False,
+    ),
+    wrong("rotation", '"Usage"', "is not the name of a group of metrics"),
+    wrong("rotation", '"usage:0"', "is not the name of a group of metrics"),
+    wrong("rotation", '"usage"', "is a group of one", "give another metric the same rotation", schema=False),
     # keys that do not fit together
     wrong("upper", "0", "is not above lower = 0", schema=False),
     wrong("upper", "-5", "is not above lower = 0", schema=False),
@@ -142,6 +151,7 @@ BAD = [
     wrong("expires", "2026-12-13", "leaves no whole week", "write a later date", window='"week"', schema=False),
     wrong("mechanism", '"oue"', "is not a mechanism for the kind mean", "or use one_bit_mean", schema=False),
     wrong("mechanism", '"randomized_response"', "is not a mechanism for the kind mean", "one_bit_mean", schema=False),
+    wrong("mechanism", '"hybrid"', "draws each report anew", 'write strategy = "fresh", or leave', schema=False),
     # dimensions
     Bad({"dimensions": "{ os = [] }"}, "dimensions.os", "[]", "has no values", "at least one", False),
     Bad({"dimensions": '{ os = ["a", "b", "a"] }'}, "dimensions.os", '["a", "b", "a"]', '"a" twice', "once", False),

@@ -9,8 +9,10 @@ from hubbub import mechanisms
 from hubbub.errors import ParameterError
 from hubbub.mechanisms.choosing import KINDS, choose, judged_by, message_bits
 from hubbub.mechanisms.grr import Grr
+from hubbub.mechanisms.harmony import Harmony
 from hubbub.mechanisms.one_bit_mean import OneBitMean
 from hubbub.mechanisms.piecewise import Piecewise
+from hubbub.mechanisms.piecewise_vector import PiecewiseVector
 
 DOMAINS: dict[str, dict[str, Any]] = {
     "boolean": {},
@@ -18,6 +20,7 @@ DOMAINS: dict[str, dict[str, Any]] = {
     "choice": {"categories": ("red", "green", "blue")},
     "histogram": {"lower": 0, "upper": 10, "buckets": 5},
     "words": {},
+    "vector": {"dimension": 3},
 }
 MEANS: dict[str, type[mechanisms.Mechanism]] = {"one_bit_mean": OneBitMean, "piecewise": Piecewise}
 
@@ -49,6 +52,13 @@ def test_a_mean_is_judged_at_its_worst_value() -> None:
     ends = Piecewise.from_epsilon(1, lower=-5, upper=5)
     assert judged_by(ends, "mean") == pytest.approx(float(ends.variance(-5, 1)), rel=1e-6)
     assert judged_by(OneBitMean.from_epsilon(1, upper=2**32 - 1), "mean") > 0
+
+
+def test_a_vector_is_judged_by_a_coordinates_worst_value() -> None:
+    harmony = Harmony.from_epsilon(1, dimension=5, ticks=2, norm=3)
+    assert judged_by(harmony, "vector") == pytest.approx(float(harmony.variance(np.zeros(5), 1).max()))
+    ends = PiecewiseVector.from_epsilon(1, dimension=5, ticks=1000, norm=3)
+    assert judged_by(ends, "vector") == pytest.approx(9 * ends.channel.worst() / (ends.encoder.top / 2) ** 2, rel=1e-3)
 
 
 def test_shares_are_judged_where_all_are_equal() -> None:
@@ -95,7 +105,9 @@ def test_what_is_registered_at_the_time_is_asked(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("kind", ["median", "", None])
 def test_an_unknown_kind_is_refused(kind: Any) -> None:
-    with pytest.raises(ParameterError, match="kind must be one of boolean, mean, choice, histogram, words; got "):
+    with pytest.raises(
+        ParameterError, match="kind must be one of boolean, mean, choice, histogram, words, vector; got "
+    ):
         choose(kind, 1)
 
 

@@ -214,9 +214,13 @@ def test_faults_of_its_own_are_not_hidden(monkeypatch: pytest.MonkeyPatch, error
 
 def test_every_package_of_an_extra_is_known_by_it() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    listed = {Requirement(need).name: extra for extra, needs in reversed(extras.items()) for need in needs}
+    imported = re.compile("-py(thon)?$")  # packages are listed by the name that is imported
+    listed = {
+        imported.sub("", Requirement(need).name).replace("-", "_"): extra
+        for extra, needs in reversed(extras.items())
+        for need in needs
+    }
     listed.pop("hubbub")
-    listed["vl_convert"] = listed.pop("vl-convert-python")  # by the name that is imported
     assert listed == output.EXTRAS
 
 
@@ -358,6 +362,40 @@ def test_explain_one_metric_before_it_is_built(shell: Shell, lock: Path) -> None
     assert found["exact_life"] <= found["prices"][3]["epsilon"]
 
 
+def test_explain_over_some_windows(shell: Shell, lock: Path) -> None:
+    assert shell("explain", str(lock), "--windows", "30") == 0
+    assert max(map(len, shell.out.splitlines())) <= 80
+    last = shell.out[shell.out.index("Over 30 windows, one installation") :].split()
+    for name in ("app.minutes", "app.used_search"):
+        assert last[last.index(name) + 1 :][:5] == ["30", "2.000", "1.408", "21.982", "21.642"]
+    assert last[last.index("together") + 1 :] == ["60", "4.000", "2.816", "43.964", "43.283"]
+    assert shell("explain", str(lock), "app.minutes", "--windows", "30", "--json") == 0
+    (found,) = json.loads(shell.out)
+    assert (found["account"]["windows"], found["account"]["life"]) == (30, pytest.approx(21.981653))
+    assert [line["key"] for line in found["strategies"]] == ["own", "fresh", "panel", "rotation"]
+    assert found["shuffled"] is None
+    assert shell("explain", str(lock), "--windows", "0") == 2
+    assert shell.err == "hubbub: windows must be in [1, 20000]; got 0\n"
+
+
+def test_explain_shows_shuffled_figures_only_where_it_is_told_who_shuffles(shell: Shell, lock: Path) -> None:
+    written = re.sub("^(strategy|permanent_epsilon) = .*$", "", Path("metrics.toml").read_text(), flags=re.MULTILINE)
+    Path("fresh.toml").write_text(re.sub("^(kind = .*)$", r'\1\nstrategy = "fresh"', written, flags=re.MULTILINE))
+    assert shell("explain", "fresh.toml", "app.used_search") == 0
+    assert "save for a chance of" not in shell.out
+    asked = ("--shuffler", "Mixnet", "--n", "10000", "--delta", "1e-6")
+    assert shell("explain", "fresh.toml", "app.used_search", *asked) == 0
+    assert "What Mixnet would add" in shell.out
+    assert "One report: epsilon 0.044 in place of 1.000, save for a chance of 1e-06" in " ".join(shell.out.split())
+    assert shell("explain", "fresh.toml", "app.used_search", *asked, "--json") == 0
+    assert json.loads(shell.out)[0]["shuffled"]["method"] == "fmt23"
+    assert shell("explain", str(lock), *asked) == 2
+    assert "metric must be one with fresh noise" in shell.err
+    for i in range(0, 6, 2):
+        assert shell("explain", "fresh.toml", *asked[:i], *asked[i + 2 :]) == 2
+        assert shell.err.startswith(f"hubbub: {asked[i]} must be given with the others of --shuffler, --n and --delta")
+
+
 def test_explain_refuses_what_it_does_not_find(shell: Shell, lock: Path) -> None:
     assert shell("explain", str(lock), "app.minute") == 2
     assert shell.err == "hubbub: NAME must be one of app.minutes, app.used_search; got 'app.minute'\n"
@@ -384,6 +422,7 @@ def test_mechanisms_lists_the_registry(shell: Shell) -> None:
         assert row["public_bits"] >= 0
         assert 0 < row["linkage_bits"]["fresh"] < math.log2(20)
         assert 0 < row["standard_error"] < 1
+        assert ("permanent_epsilon" in row["parameters"]) is registry[row["mechanism"]].memo
     for row in rows[:2]:
         assert (row["bits"], row["public_bits"]) == (1, 0)
         # half the range at one bit: rate 1/2, slope tanh(epsilon / 2)

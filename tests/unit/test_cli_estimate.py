@@ -77,7 +77,7 @@ def test_a_table_for_people(shell: Shell) -> None:
     (line,) = [line for line in lines if line.startswith("Mean")]
     assert line.startswith(f"Mean over 9 windows: {100 * mean.value:.1f} %, ")
     assert "(provisional)" in line
-    assert "Price: epsilon 1.000 for one report, no bound for a device that never changes: everything is fresh." in out
+    assert "Price: epsilon 1.000 for each report, and they add up: everything is fresh." in out
     states = [line.partition(":")[0] for line in lines[-3:]]
     assert states == ["suppressed", "provisional", "final"]
 

@@ -68,6 +68,7 @@ def test_lint_shows_warnings_and_build_says_them_aside(shell: Shell) -> None:
     Path("metrics.toml").write_text(text(MEAN | {"report_every": "7"}), "utf-8")
     assert shell("lint") == 0
     assert "warning: report_every = 7 shares the factor 7" in shell.prose
+    assert "no errors, 1 warning\n" in shell.out
     assert shell("build") == 0
     assert "warning" not in shell.out
     assert shell.err.startswith("editor.minutes: report_every = 7 shares the factor 7")
@@ -245,6 +246,7 @@ def test_lint_says_what_has_ended(shell: Shell, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("hubbub.cli.registry.today", lambda: datetime.date(2027, 11, 30))
     assert shell("lint") == 0
     assert shell.prose.count("warning: has ended on 2027-11-30 and measures nothing; renew it: ") == 2
+    assert shell.out.startswith("metrics.toml: 2 metrics of editor-desktop, no errors, 2 warnings\n")
 
 
 def test_lint_of_a_lock_asks_for_the_registry(shell: Shell) -> None:

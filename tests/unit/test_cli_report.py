@@ -115,6 +115,7 @@ def test_json(report: Report, endpoint: str) -> None:
         "reason": None,
         "leaves_after": day(3),
         "first_window": None,
+        "report_every": 1,
         "answers": {"accepted": 1},
         "waiting": 0,
     }
@@ -128,6 +129,8 @@ def test_what_is_told_beside(report: Report, endpoint: str) -> None:
     _, out, _ = report(1, "yes", "--dimension", "channel=beta", url=endpoint)
     assert "where it is this installation's turn: in one of 7 windows." in out
     assert "The lock's other metrics (editor.minutes) are reported too: what was recorded, or nothing." in out
+    _, out, _ = report(1, "yes", "--dimension", "channel=beta", "--json", url=endpoint)
+    assert json.loads(out)["report_every"] == 7
 
 
 def test_consent_that_is_denied(report: Report, endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,6 +149,30 @@ def test_consent_that_is_denied(report: Report, endpoint: str, monkeypatch: pyte
         "hubbub: DO_NOT_TRACK is set, so nothing is recorded or sent\n",
     )
     assert not Path("other").exists()
+
+
+def test_jobs_of_continuous_integration(report: Report, endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "true")
+    message = "hubbub: CI is set, so nothing is recorded or sent; --in-ci does it all the same\n"
+    assert report(0, "yes", url=endpoint) == (2, "", message)
+    assert not Path("device").exists()
+    assert report(0, "yes", "--in-ci", url=endpoint)[0] == 0
+    assert report(1, "yes", "--in-ci", url=endpoint)[1].startswith("Recorded a value of flight.late")
+
+
+@pytest.mark.parametrize(("variable", "remedy"), [("DO_NOT_TRACK", ""), ("CI", "; --in-ci does it all the same")])
+def test_what_waits_is_wiped_where_nothing_may_be_sent(
+    report: Report, store: Store, endpoint: str, monkeypatch: pytest.MonkeyPatch, variable: str, remedy: str
+) -> None:
+    nowhere = f"http://127.0.0.1:{unused_port()}"
+    report(0, "yes", url=nowhere)
+    report(1, "yes", url=nowhere)
+    assert "1 report waits for the next run" in report(2, "yes", url=nowhere)[1]
+    monkeypatch.setenv(variable, "1")
+    message = f"hubbub: {variable} is set, so nothing is recorded or sent, and 1 report that waited is wiped{remedy}\n"
+    assert report(2.1, "yes", url=endpoint) == (2, "", message)
+    monkeypatch.delenv(variable)
+    assert "No earlier report was due." in report(2.2, "yes", url=endpoint)[1]
 
 
 @pytest.mark.parametrize("value", ["maybe7731", "7731", "nan", "-7731", ""])
@@ -179,6 +206,17 @@ def test_bad_input(report: Report, words: list[str], message: str) -> None:
     assert (code, out) == (2, "")
     assert err.startswith(f"hubbub: {message}"), err
     assert not Path("device").exists()
+
+
+def test_limits_are_named_as_they_are_typed(report: Report, capsys: pytest.CaptureFixture[str]) -> None:
+    _, _, err = report(0, "yes", "--life", "3", url="http://127.0.0.1:1")
+    assert "write a larger --life" in err
+    given = ["--lock", "metrics.lock", "--endpoint", "http://127.0.0.1:1", "--state", "device"]
+    with pytest.raises(SystemExit):
+        cli.main(["report", *given, METRIC.name, "yes"])
+    err = capsys.readouterr().err
+    assert "; write --life with a number of nats a year" in err
+    assert "life=" not in err
 
 
 def test_an_unknown_metric(report: Report) -> None:

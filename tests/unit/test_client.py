@@ -521,8 +521,8 @@ def test_lock_errors_name_the_file(tmp_path: Path) -> None:
 
 
 def test_kind_without_a_mechanism_is_refused() -> None:
-    unknown = metric("panel.opened", "vector", Plain(3))
-    with pytest.raises(LockError, match=r'metrics\."panel\.opened"\.kind: no mechanism for \'vector\' in this release'):
+    unknown = metric("panel.opened", "sum", Plain(3))
+    with pytest.raises(LockError, match=r'metrics\."panel\.opened"\.kind: no mechanism for \'sum\' in this release'):
         client(lock(unknown), ManualClock(day(0)))
 
 

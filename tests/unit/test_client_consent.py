@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 
 from hubbub.client import Choice, Client, HttpTransport, MemoryState, Response, SqliteState, StateError
-from hubbub.client.consent import do_not_track, effective
+from hubbub.client.consent import FORBIDDING, effective, forbidding
 from hubbub.clock import ManualClock
 from hubbub.errors import ParameterError
 from tests.unit.client_support import (
@@ -36,7 +36,8 @@ FIRST = STARTS // DAY
 
 @pytest.fixture(autouse=True)
 def _free(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("DO_NOT_TRACK", raising=False)
+    for name in FORBIDDING:
+        monkeypatch.delenv(name, raising=False)
 
 
 def at(day: float) -> float:
@@ -60,7 +61,40 @@ def at(day: float) -> float:
     ],
 )
 def test_do_not_track(value: str | None, forbidden: bool) -> None:
-    assert do_not_track({} if value is None else {"DO_NOT_TRACK": value}) is forbidden
+    environment = {} if value is None else {"DO_NOT_TRACK": value}
+    assert forbidding(environment) == forbidding(environment, in_ci=True) == ("DO_NOT_TRACK" if forbidden else "")
+
+
+@pytest.mark.parametrize(
+    ("value", "forbidden"), [("", False), ("0", False), ("false", False), ("1", True), ("true", True)]
+)
+def test_continuous_integration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, value: str, forbidden: bool) -> None:
+    monkeypatch.setenv("CI", value)
+    folder, script = tmp_path / "state", Script()
+
+    def run(day: float, *, in_ci: bool) -> Choice:
+        device = Client(
+            lock(PLAIN),
+            ENDPOINT,
+            policy="research",
+            state_dir=folder,
+            clock=ManualClock(at(day)),
+            transport=script,
+            background=False,
+            in_ci=in_ci,
+        )
+        device.add(NAME, 5)
+        device.flush()
+        device.close()
+        return device.consent()
+
+    assert run(0, in_ci=False) == ("denied" if forbidden else "granted")
+    assert folder.exists() is not forbidden
+    assert run(0, in_ci=True) == run(1, in_ci=True) == "granted"
+    assert len(script.bodies) == 1
+    monkeypatch.setenv("DO_NOT_TRACK", "1")
+    assert run(2, in_ci=True) == "denied"
+    assert len(script.bodies) == 1
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_kill_at_random_moments(tmp_path: Path) -> None:
     lines = journal.read_text().splitlines()
     begun = Counter(int(line.split()[1]) for line in lines if line.startswith("begin"))
     ended = Counter(int(line.split()[1]) for line in lines if line.startswith("end"))
-    assert begun.total() > 10 * KILLS  # the killed processes did live
+    assert begun.total() > KILLS  # the killed processes did live
 
     payloads: dict[int, set[str]] = {}
     for body in (tmp_path / "sent").read_bytes().splitlines():

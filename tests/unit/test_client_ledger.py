@@ -1,6 +1,7 @@
 """What is charged, refunded and refused, by metric name; exact sums of the encoders' own prices."""
 
 import json
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -270,6 +271,23 @@ def test_limit_on_a_year_is_held_against_all_that_was_charged_in_it() -> None:
     assert ledger.refused == {}
 
 
+def test_limit_for_ever_is_held_against_everything_that_was_charged() -> None:
+    policy = replace(RESEARCH, life_for_ever=600.0)
+    ledger = taken((of(named()), 0), policy=policy)
+    for year, refused in ((2028, False), (2029, True), (2030, True)):
+        start = midnight(f"{year}-01-01")
+        later = of(named(version=year, starts=f"{year}-01-01", expires=f"{year}-12-01"))
+        ledger = take_up(take_up(ledger, of(), policy, start), later, policy, start)
+        assert bool(ledger.refused) is refused
+    assert ledger.life == life(LIFE) + life(335) < 600 < ledger.life + life(334)
+    total = f"{math.ceil((ledger.life + life(334)) * 1e6) / 1e6:.6f}"
+    assert ledger.refused["a"] == (
+        f"it would bring the life prices ever charged to {total} nats, more than the 600 allowed"
+    )
+    told = ledger_of(json.loads(json.dumps(ledger_tree(ledger), allow_nan=False)))
+    assert told.policy == policy
+
+
 def test_refused_metric_is_taken_up_in_a_year_that_has_room() -> None:
     policy = replace(RESEARCH, life_per_year=240.0)
     lock = of(named(version=2, step=2, starts="2027-06-01", expires="2028-06-01"))
@@ -394,4 +412,4 @@ def test_damaged_records_are_refused() -> None:
 def test_account_in_plain_types_holds_all_of_it() -> None:
     account = rich().accounts["a"]
     assert set(account_tree(account)) == set(Account.__slots__)
-    assert set(account_tree(account)["charges"][0]) == set(Charge.__slots__)
+    assert set(account_tree(account)["charges"][0]) == set(Charge.__slots__) - {"group"}

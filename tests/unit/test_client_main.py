@@ -1,6 +1,7 @@
 """`python -m hubbub.client`: what it prints, what it refuses, and that it needs and changes nothing."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from hubbub.client import SqliteState
+from hubbub.client import Client, SqliteState
 from hubbub.client.__main__ import main
 from hubbub.client.policy import resolve
-from hubbub.lock import dump
-from tests.unit.client_support import DAY, FRESH_MEAN, STARTS
+from hubbub.clock import ManualClock
+from hubbub.lock import dump, shown
+from tests.unit.client_support import DAY, ENDPOINT, FRESH_MEAN, MEAN, STARTS, Script
 from tests.unit.state_support import days, named, of, sealed
 
 LOCK = of(named(), named("flag", kind="boolean"), named("fresh", encoder=FRESH_MEAN, report_every=28))
@@ -48,30 +50,96 @@ def with_lock(place: Path) -> tuple[str, str]:
     return "--lock", str(place / "metrics.lock")
 
 
-def test_ledger_as_a_table(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ledger_in_words(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(place, capsys, "ledger", *with_lock(place))
     assert (code, err) == (0, "")
-    lines = [line.split() for line in out.splitlines()]
-    head = "Collection c; installed 2026-12-01T00:00:00Z; secret number 1; policy standard."
-    assert out.splitlines()[0] == head
-    assert ["a", "1", "1", "1", "2026-12-02T00:00:00Z", "1", "2", "1.407606", "257.051847"] in lines
-    assert ["flag", "-", "no", "0", "-", "0", "0", "0", "0"] in lines
-    assert ["values", "that", "never", "change", "2", "20"] in lines
-    assert "fresh is not answered: the program has not begun with this lock yet." in out
-    why = "flag is not answered: it would bring the life prices of 2027 to 470.46791 nats, more than the 300 allowed."
-    assert why in out
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert out.splitlines()[0] == "Collection c; installed 2026-12-01T00:00:00Z; policy standard."
+    assert lines[1].startswith("The person has not chosen yet;")
+    a = lines[lines.index("a") : lines.index("flag")]
+    assert a == [
+        "a",
+        "measures What it is",
+        "for What it is for",
+        "sent 1 report that the collector took or refused for good;"
+        " about windows from 2026-12-01T00:00:00Z to 2026-12-02T00:00:00Z",
+        "sealed no new report for what began before 2026-12-02T00:00:00Z",
+        "may follow 363 reports at most, each for one day from 2026-12-02T00:00:00Z to 2027-11-30T00:00:00Z",
+        "versions 1; 1 in force",
+        "price of so far even odds become charged even odds become",
+        "one report 1 73.2 % 1 73.2 %",
+        "a value that never changes, for ever 2 88.1 % 2 88.1 %",
+        "one changed window 1.407606 80.4 % 1.407606 80.4 %",
+        "any two histories, for ever 1.137584 75.8 % 257.051847 practically certain",
+        "",
+    ]
+    assert "not answered the program has not begun with this lock yet" in lines
+    assert "not answered it would bring the life prices of 2027 to 470.46791 nats, more than the 300 allowed" in lines
+    assert "values that never change 2 88.1 % 2 88.1 % 20" in lines
+    assert "any two histories of 2027 0 50 % 235.233955 practically certain 300" in lines
+    assert "any two histories, for ever 1.137584 75.8 % 257.051847 practically certain unlimited" in lines
+    for question in ("How to read it", "How to stop it"):
+        assert question in lines
+
+
+def test_what_waits_and_what_runs(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    clock = ManualClock(STARTS + DAY + 60)
+    given = {"policy": "standard", "life": 300, "state_dir": place / "state", "clock": clock, "transport": Script()}
+    client = Client(of(named()), ENDPOINT, background=False, **given)  # type: ignore[arg-type]
+    client.consent("granted")
+    clock.set(STARTS + 2 * DAY + 60)
+    client.tick()
+    client.close()
+    tree = told(place, capsys, "ledger")
+    (waits,) = tree["waiting"]
+    assert (waits["metric"], waits["window"], waits["attempts"]) == ("a", "2026-12-02T00:00:00Z", 0)
+    assert json.loads(waits["body"])["reports"][0]["metric"] == "a"
+    assert tree["running"] == [{"metric": "a", "start": "2026-12-03T00:00:00Z", "stop": "2026-12-04T00:00:00Z"}]
+    assert tree["consent"] == "granted"
+    _, out, _ = run(place, capsys, "ledger")
+    assert "The person agreed.\n" in out
+    assert "  a for the window from 2026-12-02T00:00:00Z, not before 2026-12-0" in out
+    assert "\n  a, until 2026-12-04T00:00:00Z\n" in out
+    assert waits["body"] not in out
+    assert waits["body"] in run(place, capsys, "ledger", "--waiting")[1]
+    client = Client(of(named()), ENDPOINT, background=False, **given)  # type: ignore[arg-type]
+    client.consent("denied")
+    client.close()
+    _, out, _ = run(place, capsys, "ledger")
+    assert "The person refused: nothing is recorded or sent.\n" in out
+    assert out.count("\n  nothing\n") == 2
+
+
+def test_earlier_secrets_are_told(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copytree(place / "state", place / "copy")
+    (place / "state").rename(place / "elsewhere")
+    (place / "copy").rename(place / "state")
+    state = SqliteState(place / "state")
+    state.begin(of(named()), resolve("standard", 900), STARTS + 3 * DAY)
+    state.close()
+    _, out, _ = run(place, capsys, "ledger")
+    assert out.startswith("Collection c; installed 2026-12-01T00:00:00Z; policy standard.\n")
+    assert (
+        "Its secret is number 2, drawn 2026-12-04T00:00:00Z; earlier ones were drawn 2026-12-01T00:00:00Z."
+        " What was charged under them stays charged.\n"
+    ) in out
+    assert told(place, capsys, "ledger")["births"] == ["2026-12-01T00:00:00Z", "2026-12-04T00:00:00Z"]
+    so_far = told(place, capsys, "ledger")["metrics"]["a"]["so_far"]
+    assert so_far["life"] == shown(MEAN.prices(3).life)  # the three days that the copied secret may have told
 
 
 def test_ledger_in_json(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tree = told(place, capsys, "ledger")
-    assert tree.keys() == {"collection", "birth", "generation", "policy", "metrics", "totals"}
     assert tree["metrics"].keys() == {"a", "flag"}
     metric = tree["metrics"]["a"]
     assert (metric["versions"], metric["in_force"], metric["sent"]) == ([1], 1, 1)
+    assert (metric["reports_left"], metric["last_window_ends"]) == (363, "2027-11-30T00:00:00Z")
     assert metric["sealed_until"] == "2026-12-02T00:00:00Z"
     assert metric["hash"] == named().hash
+    assert metric["so_far"] == {"report": 1.0, "steady": 2.0, "change": 1.407606, "life": 1.137584}
     assert tree["metrics"]["flag"]["refused"].startswith("it would bring the life prices of 2027 to ")
-    assert [total["allowed"] for total in tree["totals"]] == [4, 20, 6, 300, 300]
+    assert [total["allowed"] for total in tree["totals"]] == [4, 20, 6, 300, 300, None]
+    assert (tree["waiting"], tree["running"], tree["consent"]) == ([], [], None)
 
 
 @pytest.mark.parametrize("command", [["ledger"], ["preview", "a", "700"]])

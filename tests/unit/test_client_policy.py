@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from hubbub.client.charges import per_day, whole
 from hubbub.client.policy import PRESETS, RESEARCH, STANDARD, STRICT, Policy, PolicyError, enforce, resolve
 from hubbub.errors import ParameterError
+from hubbub.mechanisms.grr import Grr
 from tests.unit.client_support import DAY, FRESH_MEAN, MEAN
 from tests.unit.state_support import named, of
 
@@ -26,6 +28,7 @@ def test_presets_are_the_designs() -> None:
         name: (p.per_day, p.steady, p.change, p.life_per_year, p.smallest_window, p.probation_seconds, p.dimensions)
         for name, p in PRESETS.items()
     }
+    assert {p.life_for_ever for p in PRESETS.values()} == {math.inf}
     free = math.inf
     assert rows == {
         "strict": (1, 15, 1.5, 15, DAY, 7 * DAY, None),
@@ -99,7 +102,8 @@ def test_window_below_the_smallest() -> None:
 
 def test_reports_about_one_day() -> None:
     (problem,) = problems(OPEN, named("hourly", window="hour"), named("daily"))
-    assert problem.startswith("reports about one day: 25 nats are more than the 4 allowed (most by hourly: 24); lower ")
+    told = "reports about one day: 18.758834 nats are more than the 4 allowed (most by hourly: 17.758834); lower "
+    assert problem.startswith(told)
     enforce(of(named("hourly", window="hour", report_every=8)), OPEN)  # three reports a day
     assert problems(OPEN, named(window="hour", report_every=5))  # five
     enforce(of(*(named(name, window="week") for name in "abcd")), OPEN)
@@ -132,6 +136,15 @@ def test_life_of_each_calendar_year() -> None:
     assert problems(replace(OPEN, life_per_year=None), named())  # nobody wrote a limit
 
 
+def test_life_for_ever() -> None:
+    price = MEAN.prices(364).life
+    enforce(of(named()), replace(OPEN, life_for_ever=price))
+    assert problems(replace(OPEN, name="own", life_for_ever=300.0), named(), named("b")) == (
+        f"any two histories: {2 * 257.051847:.6f} nats are more than the 300 allowed (most by a: 257.051847); "
+        "lower epsilon, raise report_every or drop a metric",
+    )
+
+
 def test_change_without_a_bound() -> None:
     bare = replace(MEAN, flip=0)
     (day, *_) = problems(replace(OPEN, per_day=99.0), named(encoder=bare))
@@ -153,3 +166,16 @@ def test_dimensions_allowed_by_name() -> None:
 def test_everything_wrong_is_said_at_once() -> None:
     found = problems(STRICT, named(window="hour"), named("b"))
     assert len(found) == 5
+
+
+@pytest.mark.parametrize(("windows", "every"), [(24, 1), (8, 3), (2, 12), (1, 24)])
+def test_a_day_of_permanent_answers_costs_what_its_reports_can_lose_together(windows: int, every: int) -> None:
+    """Ten hourly categories at 0.1 nats a report: 24 of them lose more than 24 times that."""
+    encoder = Grr.from_epsilon(0.1, permanent_epsilon=1.2, categories=10).encoder
+    one = named("a", window="hour", report_every=every)
+    one = replace(one, kind="choice", encoder=encoder, labels=tuple("abcdefghi"))
+    day = per_day({"a": whole(one)})["a"]
+    prices = encoder.prices(windows)
+    assert day == (prices.report if windows == 1 else prices.life)
+    if windows == 24:
+        assert day > 8.095  # a pair of histories that loses as much, by enumeration

@@ -9,8 +9,8 @@ import pytest
 
 from hubbub.client import Report, Running, SqliteState, folder
 from hubbub.client.ledger import MAX_SECRETS, YEAR
+from hubbub.client.looking import look
 from hubbub.client.policy import STRICT
-from hubbub.client.sqlite import look
 from hubbub.client.state import Stored
 from tests.unit.client_support import DAY, FRESH_MEAN, STARTS
 from tests.unit.state_support import (
@@ -261,7 +261,7 @@ def test_a_hundred_restored_backups_report_no_window_twice(tmp_path: Path, back:
 
 
 def state_charge(path: Path) -> float:
-    return look(path).ledger.accounts[NAME].charged.life
+    return look(path).memory.ledger.accounts[NAME].charged.life
 
 
 def test_clock_that_is_set_back_a_hundred_times_reports_no_window_twice(tmp_path: Path) -> None:

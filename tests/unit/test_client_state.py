@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hubbub.client import MemoryState, Report, Running, SqliteState, State, StateError
-from hubbub.client.state import Stored
+from hubbub.client.state import Held, Stored
 from tests.unit.client_support import DAY, MEAN, STARTS
 from tests.unit.state_support import BOTH, NAME, begin, days, encode, named, of, sealed, window
 
@@ -52,10 +52,10 @@ def test_what_a_window_holds(state: State) -> None:
     begin(state)
     assert not record(state, 10, 1.0)
     state.run([window(10, segment="beta")])
-    seen: list[float | None] = []
+    seen: list[Held | None] = []
 
     def put(value: float) -> bool:
-        def merge(held: float | None) -> float:
+        def merge(held: Held | None) -> Held:
             seen.append(held)
             return value
 

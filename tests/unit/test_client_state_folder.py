@@ -15,8 +15,8 @@ import pytest
 
 from hubbub.client import Report, SqliteState, StateError
 from hubbub.client.folder import Folder
-from hubbub.client.sqlite import look
-from hubbub.client.state import Stored
+from hubbub.client.looking import look
+from hubbub.client.state import Held, Stored
 from tests.unit.client_support import DAY, STARTS
 from tests.unit.state_support import BOTH, NAME, begin, named, of, sealed, window
 
@@ -162,7 +162,7 @@ def test_sealing_is_on_the_disk_before_anything_is_sent(tmp_path: Path) -> None:
     state.run([window(10)])
     levels: list[int] = []
 
-    def noted(held: float | None) -> float:
+    def noted(held: Held | None) -> Held:
         levels.append(state._tables.db.execute("PRAGMA synchronous").fetchone()[0])
         return 1.0
 
@@ -185,7 +185,7 @@ def test_both_copies_tell_the_same_before_anything_is_sent(tmp_path: Path) -> No
     ):
         act()
         kept = json.loads((tmp_path / "secret.json").read_text())
-        memory = look(tmp_path)
+        memory = look(tmp_path).memory
         assert kept["secret"] == memory.secret.hex()
         assert kept["consent"] == memory.consent
         seals = {name: account["sealed"] for name, account in kept["kept"]["ledger"]["accounts"].items()}
@@ -294,17 +294,17 @@ def test_locked_database_is_neither_renamed_nor_waited_for(tmp_path: Path, held:
 def test_looking_needs_no_lock_and_changes_nothing(tmp_path: Path) -> None:
     with pytest.raises(StateError, match="no such folder"):
         look(tmp_path / "missing")
-    with pytest.raises(StateError, match=r"no state.db that can be read is in it"):
+    with pytest.raises(StateError, match=r"state\.db is not in it"):
         look(tmp_path)
     state = opened(tmp_path)
     state.set_consent("granted")
-    assert look(tmp_path).ledger == state.ledger()
+    assert look(tmp_path).memory.ledger == state.ledger()
     state.close()
     files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    assert look(tmp_path).consent == "granted"
+    assert look(tmp_path).memory.consent == "granted"
     assert {name: (tmp_path / name).read_bytes() for name in files} == files
     (tmp_path / "state.db").write_bytes(b"not a database")
-    with pytest.raises(StateError, match=r"no state.db that can be read is in it"):
+    with pytest.raises(StateError, match=r"state\.db is damaged"):
         look(tmp_path)
     assert (tmp_path / "state.db").read_bytes() == b"not a database"
 

@@ -42,6 +42,7 @@ MIXED = [
     row(7),
     row(7, version=2, hash="1" * 32),
     row(8, "provisional", version=2, hash="1" * 32),
+    row(9, value=None, se=None),
 ]
 CASES = {
     "mixed": MIXED,
@@ -76,6 +77,7 @@ def test_marks() -> None:
         ("08", 1): "final",
         ("08", 2): "final",
         ("09", 2): "provisional",
+        ("10", 1): "undecoded",
     }
     assert {mark.shape for mark in found.values()} == set(series.MARKS)
     joined = {key for key, mark in found.items() if not mark.alone}

@@ -155,6 +155,16 @@ def test_who_is_in_the_number_of_a_panel(tmp_path: Path, clock: ManualClock) -> 
         )
 
 
+def test_who_is_in_the_number_where_presence_is_hidden(tmp_path: Path, clock: ManualClock) -> None:
+    with open_store(tmp_path / "store.db") as store:
+        store.accept(lock(replace(late(), presence="hidden")))
+        found = page(create_app(store, clock=clock), "/m/flight.late").words
+        assert (
+            "Installations on which the program ran that day or within 14 days after it. The value of those on which "
+            'it did not run that day counts as "no".' in html.unescape(found)
+        )
+
+
 def test_earlier_and_later(app: ASGIApp) -> None:
     now = page(app, "/m/flight.late?windows=4")
     assert all("rel" not in link or link["rel"] == "prev" for link in now.all("a"))

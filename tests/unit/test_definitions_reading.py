@@ -11,9 +11,7 @@ import jsonschema
 import pytest
 
 from hubbub.definitions import Definition, DefinitionErrors, build, load, loads, read_lock, schema
-from hubbub.definitions.checks import mechanisms_for
 from hubbub.definitions.keys import DOMAIN, KEYS, TOP
-from hubbub.definitions.models import KINDS
 from hubbub.errors import LockError
 from hubbub.lock import COLLECTION, NAME, Lock, Metric, dump
 from tests.unit.definitions_bad_inputs import BAD, Bad
@@ -120,18 +118,6 @@ def test_bad_head_is_refused(shell: Shell, top: dict[str, str | None], said: tup
 )
 def test_bad_name_is_refused(shell: Shell, name: str, said: tuple[str, ...]) -> None:
     refused(shell, text(MEAN, name=name), "metrics.", *said)
-
-
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if not mechanisms_for(kind)])
-def test_kind_without_a_mechanism_is_refused(shell: Shell, kind: str) -> None:
-    values = {"categories": '["a"]', "lower": "0", "upper": "4", "norm": "1"}
-    keys = {key: values.get(key, "4") for key in KINDS[kind].required}
-    said = ("has no mechanism in this release", "use boolean and mean and choice")
-    refused(shell, text(BOOLEAN | {"kind": f'"{kind}"'} | keys), f'".kind = "{kind}"', *said)
-
-
-def test_kind_without_a_mechanism_is_the_only_problem(shell: Shell) -> None:
-    refused(shell, text(MEAN | {"kind": '"vector"', "target_margin": "20"}), "1 problem in", "has no mechanism")
 
 
 def test_keys_of_a_mean_are_refused_for_a_boolean(shell: Shell) -> None:

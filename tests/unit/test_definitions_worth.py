@@ -265,3 +265,15 @@ def test_warnings(changes: dict[str, str], words: str) -> None:
 )
 def test_nothing_to_warn_of(changes: dict[str, str]) -> None:
     assert found(**changes).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("devices", "warned"), [("1_000", True), ("60_000", False), ("2_000_000", False), ("10_000_000", False)]
+)
+def test_lint_says_where_a_steady_device_is_one_of_few(devices: str, warned: bool) -> None:
+    labels = ", ".join(f'"c{i}"' for i in range(100))
+    text_of_it = text(
+        BOOLEAN | {"kind": '"choice"', "categories": f"[{labels}]", "mechanism": '"oue"', "expected_devices": devices}
+    )
+    (one,) = review(loads(text_of_it.encode(), "metrics.toml"), datetime.date(2026, 11, 30))
+    assert any("a report of a steady device tells up to" in warning for warning in one.warnings) == warned

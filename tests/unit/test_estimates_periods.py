@@ -26,7 +26,7 @@ from tests.unit.collecting import DAY, FIRST, GRACE, end, late, lock, minutes, s
 
 Z = 1.959963984540054
 CLOSED = end(FIRST + 40) + GRACE
-WITHHELD = ("value", "se", "ci_low", "ci_high", "method", "tidied")
+WITHHELD = ("value", "se", "se_opposed", "ci_low", "ci_high", "method", "tidied")
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_a_single_window_is_its_row(store: Store) -> None:
         (row,) = rows(store, now=CLOSED, segment="stable", end=end(FIRST))
         found = week(store, end=end(FIRST))
         for field in Period.__struct_fields__:
-            if field not in ("windows", "left_out"):
+            if field not in ("windows", "left_out", "se_opposed"):
                 assert getattr(found, field) == getattr(row, field), field
         assert (found.windows, found.left_out) == (1, 0)
 
@@ -299,6 +299,7 @@ def span(**changes: object) -> Period:
         n_effective=1000,
         value=200.0,
         se=3.0,
+        se_opposed=0.0,
         ci_low=194.0,
         ci_high=207.0,
         level=0.95,

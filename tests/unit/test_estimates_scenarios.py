@@ -71,6 +71,30 @@ def test_longer_than_a_turn_nobody_counts_twice(store: Store) -> None:
     assert (found.n, found.n_effective) == (420, 120)
 
 
+@pytest.mark.parametrize(
+    ("counts", "every", "devices"),
+    [
+        ([100] * 7, 1, 100),
+        ([100] * 7, 7, 700),
+        ([20] * 7, 7, 140),
+        ([20, 30, 41], 2, 60),  # (20 + 41) / 2 and 30, rounded down
+        ([100, 0, 0, 0, 0, 0, 0, 100], 7, 100),  # twice the same devices
+        ([100, 0, 0, 0, 0, 0, 90, 100], 7, 190),
+        ([100] * 10, 7, 700),
+        ([100, 1, 1, 1, 1, 1, 1, 100], 7, 106),
+    ],
+)
+def test_devices_are_counted_once_for_each_turn(store: Store, counts: list[int], every: int, devices: int) -> None:
+    metric = late(report_every=every)
+    store.accept(lock(metric))
+    for day, n in enumerate(counts):
+        store.write(stored(metric, n, ones=n // 2, window=FIRST + day))
+    asked = WEEK | {"end": end(FIRST + len(counts) - 1)}
+    found = period(store, now=end(FIRST + 10) + GRACE, **asked)  # type: ignore[arg-type]
+    assert (found.n, found.n_effective) == (sum(counts), devices)
+    assert (found.state == "suppressed") is (devices < 100)
+
+
 def test_nothing_little_and_zero_are_three_things(store: Store) -> None:
     """G1: no reports, too few of them and a true zero are told apart, and none is filled in from its neighbours."""
     metric = replace(late(epsilon=2.0), min_reports=100)

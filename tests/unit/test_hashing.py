@@ -17,6 +17,7 @@ from hubbub.mechanisms import olh as olh_module
 from hubbub.mechanisms.hashed import Hashed, people
 from hubbub.mechanisms.olh import Olh
 from hubbub.mechanisms.olh_pool import OlhPool
+from hubbub.prf import device_prf
 from hubbub.summary import Summary
 from hubbub.testing import GeneratorWords
 
@@ -25,11 +26,11 @@ DEVICES: list[Device] = [
     OlhDevice(6, 5, 1),
     OlhDevice(8, 11, 1),
     OlhDevice(14, 4, 1),
-    PoolDevice(4, 2, 1),
-    PoolDevice(3, 5, 1),
-    PoolDevice(7, 3, 1),
-    PoolDevice(11, 3, 1),
-    PoolDevice(30, 7, 1),
+    PoolDevice(4, 2, 1, 0, 0),
+    PoolDevice(3, 5, 1, 0, 0),
+    PoolDevice(7, 3, 1, 0, 0),
+    PoolDevice(11, 3, 1, 0, 0),
+    PoolDevice(30, 7, 1, 0, 0),
 ]
 
 
@@ -60,7 +61,7 @@ def test_the_pool_is_as_small_as_a_balanced_one_can_be() -> None:
     for g in (2, 3, 5, 7):
         for digits in (1, 2, 3):
             size = g**digits
-            assert PoolDevice(size, g, 1).seeds == (size - 1) // (g - 1)
+            assert PoolDevice(size, g, 1, 0, 0).seeds == (size - 1) // (g - 1)
 
 
 @pytest.mark.parametrize(
@@ -149,12 +150,51 @@ def test_too_many_categories_are_refused(cls: Any, most: int) -> None:
 @pytest.mark.parametrize("cls", [Olh, OlhPool])
 @pytest.mark.parametrize("integers", [(5, 4, 1), (5, 2, 0), (5, 2, SCALE // 2), (5, 2, 1.0), (1, 2, 1), (5, 1, 1)])
 def test_bad_integers_are_refused(cls: Any, integers: tuple[Any, ...]) -> None:
-    device = OlhDevice if cls is Olh else PoolDevice
+    device: Any = OlhDevice if cls is Olh else PoolDevice
     if integers == (5, 4, 1) and cls is Olh:
-        assert device(5, 4, 1).g == 4
+        assert OlhDevice(5, 4, 1).g == 4
         return
     with pytest.raises(ParameterError):
-        device(*integers)
+        device(*integers, *() if cls is Olh else (0, 0))
+
+
+@pytest.mark.parametrize(
+    ("flip", "memo", "name"),
+    [(1, 0, "flip"), (SCALE // 3 + 1, 1, "flip"), (-1, 1, "flip"), (1.0, 1, "flip"), (0, 2, "memo"), (0, True, "memo")],
+)
+def test_bad_integers_of_permanent_answers_are_refused(flip: Any, memo: Any, name: str) -> None:
+    with pytest.raises(ParameterError, match=f"^{name} must be"):
+        PoolDevice(7, 3, 1, flip, memo)
+
+
+def test_a_seed_of_many_is_never_permanent() -> None:
+    """One of P (P - 1) seeds, sent in the clear with every report, would name the device."""
+    with pytest.raises(ParameterError, match=r"^permanent_epsilon must be left out"):
+        Olh.from_epsilon(1, permanent_epsilon=2, categories=50)
+    pool = OlhPool.from_epsilon(1, permanent_epsilon=2, categories=50).encoder
+    assert pool.public_bits == math.log2(pool.seeds) < 6
+
+
+def test_devices_with_permanent_answers_send_one_seed_and_answer_by_hash() -> None:
+    """Values of one hash have one answer, so moving between them shows nothing."""
+    device = OlhPool.from_epsilon(1, permanent_epsilon=2, categories=50).encoder
+    prf = device_prf(bytes(32), "app", "app.metric", "00" * 32)
+    kept: dict[int, set[int]] = {}
+    for value in range(50):
+        seed, answer = device.permanent(value, prf)
+        assert seed == device.permanent(0, prf)[0]
+        kept.setdefault(device.hash(seed, value), set()).add(answer)
+    assert len(kept) == device.g
+    assert all(len(answers) == 1 for answers in kept.values())
+
+
+@pytest.mark.parametrize(("epsilon", "permanent"), [(0.5, 1.0), (1.0, 2.0), (1.0, 1.0), (2.0, 5.0)])
+def test_two_rounds_are_as_exact_as_one(epsilon: float, permanent: float) -> None:
+    """The number of hashes and the variance are those of fresh reports of the same loss."""
+    fresh = OlhPool.from_epsilon(epsilon, categories=200)
+    kept = OlhPool.from_epsilon(epsilon, permanent_epsilon=permanent, categories=200)
+    assert kept.encoder.g == fresh.encoder.g
+    assert kept.variance(0.1, 1) == pytest.approx(fresh.variance(0.1, 1), rel=1e-7)
 
 
 @pytest.mark.parametrize("cls", [Olh, OlhPool])

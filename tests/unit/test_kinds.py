@@ -1,5 +1,8 @@
 """Choices and histograms from metrics.toml to rows: labels, values, categories, refusals."""
 
+import datetime
+import math
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -7,10 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hubbub import cli
+from hubbub.cli import output
 from hubbub.client import Client, MemoryState, Response
 from hubbub.client.reporter import form
-from hubbub.clock import ManualClock
+from hubbub.clock import FileClock, ManualClock
 from hubbub.definitions import DefinitionErrors, build, loads
+from hubbub.definitions.advice import review
 from hubbub.errors import LockError, ParameterError
 from hubbub.estimates import period, rows
 from hubbub.lock import Lock, Metric, dump, parse
@@ -71,7 +77,6 @@ def test_a_lock_with_other_labels_is_refused(labels: tuple[str, ...], words: str
     [
         (CHOICE, {"categories": '["a", "none"]'}, 'has "none"'),
         (CHOICE, {"categories": '["a", "a"]'}, 'has "a" twice'),
-        (CHOICE, {"strategy": '"memo"'}, "is not there for the kind choice"),
         (CHOICE, {"mechanism": '"one_bit_mean"'}, "is not a mechanism for the kind choice"),
         (CHOICE, {"max_bits": "1"}, "some mechanism fits within the limits"),
         (HISTOGRAM, {"upper": "-5"}, "is not above lower"),
@@ -81,6 +86,53 @@ def test_a_lock_with_other_labels_is_refused(labels: tuple[str, ...], words: str
 def test_definitions_that_are_refused(table: dict[str, str], changes: dict[str, str], words: str) -> None:
     with pytest.raises(DefinitionErrors, match=words):
         metric(table, **changes)
+
+
+@pytest.mark.parametrize("table", [CHOICE, HISTOGRAM])
+@pytest.mark.parametrize("name", ["", '"grr"', '"olh_pool"'])
+def test_devices_can_keep_permanent_answers(table: dict[str, str], name: str) -> None:
+    """What a device that never changes gives away has a bound; one that moves may pay more than with fresh noise."""
+    changes = {"strategy": '"memo"'} | ({"mechanism": name} if name else {})
+    made = metric(table, **changes)
+    assert made.encoder.memo == 1
+    assert f'"{made.encoder.name}"' == name or not name
+    prices, fresh = made.prices, metric(table).prices
+    assert prices.report <= fresh.report * (1 + 1e-6)
+    assert prices.steady <= 2 < fresh.steady
+    assert prices.change > fresh.change
+    assert prices.life < math.inf
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"mechanism": '"grr"'}, r"permanent_epsilon = 2 \(the default\) is too close to epsilon = 1; write 3\.5$"),
+        (
+            {"mechanism": '"olh_pool"', "permanent_epsilon": "1.2"},
+            r"= 1\.2 is too close to epsilon = 1; write 2 or leave it out$",
+        ),
+    ],
+)
+def test_lint_says_at_which_permanent_loss_a_change_is_cheap(changes: dict[str, str], words: str) -> None:
+    """With one loss for ever and one for a report, more answers make changes dearer: the default is not for all."""
+    many = "[" + ", ".join(f'"c{i}"' for i in range(60)) + "]"
+    asked = CHOICE | {"strategy": '"memo"', "categories": many, "grace": '"7d"'} | changes
+    (found,) = review(loads(text(asked).encode(), "metrics.toml"), datetime.date(2026, 12, 2))
+    (warning,) = found.warnings
+    assert re.search(words, warning)
+    epsilon = re.search(r"write ([\d.]+\d)$|write (\d)", warning)
+    assert epsilon
+    better = metric(asked, permanent_epsilon=epsilon[1] or epsilon[2])
+    assert better.prices.change <= 2.1
+
+
+def test_a_limit_on_a_life_can_be_kept_by_permanent_answers_alone() -> None:
+    """A choice is refused where no mechanism's whole life is cheap enough, and the message says by how much."""
+    kept = {"strategy": '"memo"', "mechanism": '"grr"'}
+    life = metric(CHOICE, **kept).prices.life
+    assert metric(CHOICE, **kept, max_life=f"{life + 1:.3f}").encoder.name == "grr"
+    with pytest.raises(DefinitionErrors, match=r"price of a life of \d+ reports"):
+        metric(CHOICE, **kept, max_life=f"{life - 1:.3f}")
 
 
 def test_a_limit_on_the_message_changes_the_mechanism() -> None:
@@ -164,6 +216,23 @@ def test_a_row_for_each_category(store: Store) -> None:
         assert row.tidied == min(max(row.value, 0.0), 1.0)
     alone = period(store, now=LATER, metric=made.name, end=made.windows.end(made.life.start), category="home")
     assert (alone.value, alone.ci_low, alone.ci_high) == (first[1].value, first[1].ci_low, first[1].ci_high)
+
+
+def test_the_shell_names_each_bucket_by_its_ends(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As `preview` and the dossier do, also where buckets begin at 0 in steps of 1 and are plain numbers."""
+    made = metric(HISTOGRAM, lower="0", upper="3", buckets="3", unit='"s"')
+    with open_store(tmp_path / "shell.db") as filled:
+        fill(filled, made, [0] * 200 + [2] * 300)
+    FileClock(tmp_path / "clock").set(made.windows.end(made.life.start) + made.grace)
+    output.console.cache_clear()
+    asked = ["--clock", str(tmp_path / "clock"), "--end", "2026-12-02", "--mean"]
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["estimate", str(tmp_path / "shell.db"), *asked])
+    out = capsys.readouterr().out
+    assert ended.value.code == 0
+    for bucket in ("0 to 1 s", "1 to 2 s", "2 to 3 s"):
+        assert out.count(bucket) == 2
+        assert f"Mean of {bucket} over" in out
 
 
 def test_a_mean_over_windows_names_its_category(store: Store) -> None:

@@ -1,6 +1,7 @@
 """Reading a metrics.lock: strict, and never anything but a LockError that names the key."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,8 +9,9 @@ import pytest
 from hubbub import lock as module
 from hubbub.encoders.base import Encoder
 from hubbub.encoders.randomized_response import RandomizedResponse
+from hubbub.encoders.rappor import Rappor
 from hubbub.errors import HubbubError, LockError
-from hubbub.lock import KINDS, Lock, dump, parse, shown
+from hubbub.lock import KINDS, MILLION, Lock, Metric, dump, parse, shown
 from hubbub.windows import midnight
 from tests.unit.sample_lock import MINUTES, YES_NO, lock, metric
 
@@ -47,8 +49,8 @@ BAD: dict[str, list[Any]] = {
     "expires": ["", "2026-12-01", "2026-11-30", "2028-01-06", "2026-12-01T00:00:00Z", 0, None],
     "grace": [0, 3599, 90 * 86400 + 1, 3600.0, "14d", True, None],
     "report_every": [0, 401, 1.0, "1", True, None],
-    "rotation": ["group", None, 0, []],
-    "presence": ["hidden", "", None, 1],
+    "rotation": ["group", "group:", "group:01", "Group:0", "group:0/1", ":0", "group:-1", None, 0, []],
+    "presence": ["Hidden", "", None, 1],
     "seal": ["exit", "", None, 1],
     "dimensions": DIMENSIONS,
     "min_reports": [0, -1, 1.0, "100", True, None],
@@ -251,10 +253,12 @@ SHAPING: dict[str, Any] = {
     "labels": ("a",),
     "window": "week",
     "report_every": 2,
-    "rotation": "r",
+    "rotation": "r:0",
     "presence": "hidden",
     "seal": "exit",
     "encoder": YES_NO,
+    "aggregate": "max",
+    "source": "0" * 64,
 }
 OTHERS: dict[str, Any] = {
     "name": "other",
@@ -304,6 +308,44 @@ def test_a_life_has_a_whole_window_and_at_most_400_days() -> None:
     refused(dump(lock(metric(expires="2026-12-01"))), f'metrics."{NAME}".expires')
     empty = refused(dump(lock(metric(window="week", expires="2026-12-08"))), f'metrics."{NAME}".expires')
     assert "no whole week" in empty.problem
+
+
+def test_hidden_presence_has_no_dimensions() -> None:
+    where = f'metrics."{NAME}".dimensions'
+    assert 'beside presence = "hidden"' in refused(dump(lock(metric(presence="hidden"))), where).problem
+    plain = lock(metric(presence="hidden", dimensions=()))
+    assert parse(dump(plain)) == plain
+
+
+def test_what_is_filled_in_after_an_absence_fits_into_an_outbox() -> None:
+    def hidden(name: str, days: int, **changes: Any) -> Metric:
+        more: dict[str, Any] = {
+            "window": "hour",
+            "presence": "hidden",
+            "dimensions": (),
+            "grace": days * 86_400,
+        } | changes
+        return metric(name=name, **more)
+
+    most = [hidden("a", 10), hidden("b", 10), hidden("c", 20, window="day"), metric(name="d", window="hour")]
+    assert [one.filled for one in most] == [240, 240, 20, 0]
+    assert parse(dump(lock(*most))) == lock(*most)
+    many = refused(dump(lock(*most, hidden("e", 7, window="week"))), 'metrics."a".presence')
+    assert "501 windows at one time, more than 500 (a 240, b 240, c 20 and 1 more)" in many.problem
+    assert "a shorter grace, a longer window, a higher report_every" in many.remedy
+    turns = [hidden("a", 90, report_every=5), hidden("b", 2, report_every=7)]
+    assert [one.filled for one in turns] == [432, 7]
+    assert parse(dump(lock(*turns))) == lock(*turns)
+
+
+def test_the_bytes_of_what_is_filled_in_fit_too() -> None:
+    shape = {"kind": "words", "lower": 0, "step": MILLION, "presence": "hidden", "dimensions": (), "window": "hour"}
+    half = 2**31
+    words = metric(Rappor(4096, 2, 1, half // 2, half, 3 * half // 2, 1), **shape, grace=20 * 86_400)
+    found = refused(dump(lock(words)), f'metrics."{NAME}".presence').problem
+    assert words.filled == 480
+    assert f"{480 * words.body} bytes at one time, more than 524288 ({NAME} {480 * words.body})" in found
+    assert parse(dump(lock(replace(words, grace=10 * 86_400))))
 
 
 def test_segments() -> None:

@@ -162,12 +162,11 @@ def test_blocks_do_not_change_the_price(monkeypatch: pytest.MonkeyPatch) -> None
     assert exact_life(encoder, 100) == whole
 
 
+def test_of_other_mechanisms_the_closed_bound_is_all_that_is_known() -> None:
+    encoder = registry["rappor"].from_epsilon(1, permanent_epsilon=2, bits=4, cohorts=1).encoder
+    assert exact_life(encoder, 3) == encoder.prices(3).life
+
+
 def test_refusals() -> None:
     with pytest.raises(ParameterError, match=r"windows must be >= 0; got -1"):
         exact_life(response(1, 0.2), -1)
-
-    class Other:
-        name, memo = "another", 1
-
-    with pytest.raises(ParameterError, match=r"encoder must be randomized_response or one_bit_mean, .*; got 'another'"):
-        exact_life(Other(), 3)  # type: ignore[arg-type]

@@ -65,14 +65,14 @@ def test_distributions_are_chances(name: str) -> None:
 def test_a_column_of_a_table(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("panel,minutes\nhome,3\ncart,9\nhome,1\nnone,4\n")
-    assert labels(cells(path, "panel"), 10) == ("home", "cart")
-    assert labels(cells(path, "panel"), 1) == ("home",)
+    assert labels(cells(path, ["panel"])["panel"], 10) == ("home", "cart")
+    assert labels(cells(path, ["panel"])["panel"], 1) == ("home",)
     mechanism = registry["grr"].from_epsilon(1.0, categories=("home", "cart"))
-    assert shares(mechanism, cells(path, "panel")).tolist() == [0.25, 0.5, 0.25]
+    assert shares(mechanism, cells(path, ["panel"])["panel"]).tolist() == [0.25, 0.5, 0.25]
     histogram = registry["grr"].from_epsilon(1.0, lower=0, upper=10, buckets=2)
-    assert shares(histogram, cells(path, "minutes")).tolist() == [0.75, 0.25]
+    assert shares(histogram, cells(path, ["minutes"])["minutes"]).tolist() == [0.75, 0.25]
     with pytest.raises(ParameterError, match="column must be one of panel, minutes; got 'page'"):
-        cells(path, "page")
+        cells(path, ["panel", "page"])
 
 
 @pytest.mark.parametrize(
@@ -120,13 +120,18 @@ def test_the_command(shell: Shell) -> None:
     [
         (["nothing"], "KIND must be one of"),
         (["choice", "--mechanism", "piecewise"], "--mechanism must be one of"),
-        (["choice", "--epsilon", "17"], "epsilon must be a number in [0.001, 16]; got 17.0"),
-        (["choice", "--distribution", "flat"], "distribution must be one of"),
-        (["choice", "--categories", "1"], "categories must be an integer in [2,"),
+        (["choice", "--epsilon", "17"], "--epsilon must be a number in [0.001, 16]; got 17.0"),
+        (["choice", "--distribution", "flat"], "--distribution must be one of"),
+        (["choice", "--categories", "1"], "--categories must be an integer in [2,"),
         (["choice", "--table", "nowhere.csv"], "nowhere.csv"),
-        (["mean", "--upper", "-1"], "upper must be"),
-        (["choice", "--n", "99999999999999999999"], "n must be in [1, 1000000000000000]"),
-        (["choice", "--runs", "1"], "runs must be >= 2; got 1"),
+        (["mean", "--upper", "-1"], "--upper must be"),
+        (["histogram", "--categories", "1"], "--categories must be"),
+        (["words", "--categories", "0"], "--categories must be an integer in [1, 100000]; got 0"),
+        (["vector", "--dimension", "0"], "--dimension must be"),
+        (["vector", "--norm", "-1"], "--norm must be"),
+        (["mean", "--column", "minutes"], "--column must be left out without --table; got 'minutes'"),
+        (["choice", "--n", "99999999999999999999"], "--n must be in [1, 1000000000000000]"),
+        (["choice", "--runs", "1"], "--runs must be >= 2; got 1"),
     ],
 )
 def test_bad_input(shell: Shell, words: list[str], said: str) -> None:

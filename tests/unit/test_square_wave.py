@@ -143,6 +143,22 @@ def test_intervals_hold(epsilon: float) -> None:
     assert (held / runs > 0.95 - 4.75 * math.sqrt(0.95 * 0.05 / runs)).all()
 
 
+def test_intervals_allow_for_a_noise_that_is_a_guess() -> None:
+    """Where the bounds on it are close they cut what the reports show of it, so the score interval alone is short.
+
+    That holds the buckets in the middle in 92.7 % of these summaries. False alarm 10⁻⁵ for a fresh seed.
+    """
+    size, n, runs, middle = 64, 100, 2000, slice(28, 37)
+    mechanism, rng = SquareWave.from_epsilon(0.5, categories=size), np.random.default_rng(8)
+    share = 1 / np.arange(1, size + 1)
+    share /= share.sum()
+    held = np.zeros(size)
+    for _ in range(runs):
+        low, high = mechanism.estimate(mechanism.simulate(rng.multinomial(n, share), rng)).interval()
+        held += (low <= share) & (share <= high)
+    assert held[middle].mean() / runs > 0.94
+
+
 def test_one_category_is_that_of_the_table() -> None:
     """Its own noise goes along with it."""
     mechanism = SquareWave.from_epsilon(1, lower=0, upper=2, buckets=6)

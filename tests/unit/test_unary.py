@@ -15,12 +15,13 @@ from hubbub.encoders.subset_selection import SubsetSelection as SetDevice
 from hubbub.encoders.sue import Sue as SueDevice
 from hubbub.errors import ParameterError, PayloadError, PrivateValueError
 from hubbub.mechanisms.base import Mechanism
-from hubbub.mechanisms.columns import CELLS, blocks, count_ones
+from hubbub.mechanisms.columns import CELLS, blocks, count_ones, ones_of
 from hubbub.mechanisms.estimate import Ints, Reals
+from hubbub.mechanisms.floyd import CELLS as TABLE
 from hubbub.mechanisms.grr import Grr
 from hubbub.mechanisms.oracle import Oracle, lies
 from hubbub.mechanisms.oue import Oue
-from hubbub.mechanisms.subset_selection import PEOPLE, SubsetSelection
+from hubbub.mechanisms.subset_selection import SubsetSelection
 from hubbub.mechanisms.sue import Sue
 from hubbub.summary import Summary
 from hubbub.testing import GeneratorWords, ReplayWords
@@ -46,17 +47,20 @@ class Tape:
 @pytest.mark.parametrize(
     ("device", "integers", "name"),
     [
-        (GrrDevice, (1, SCALE - 1), "size"),
-        (GrrDevice, (65_537, SCALE - 1), "size"),
-        (GrrDevice, (4, SCALE // 4), "keep"),
-        (GrrDevice, (4, SCALE), "keep"),
-        (SueDevice, (1, 5), "size"),
-        (SueDevice, (65_537, 5), "size"),
-        (SueDevice, (2.0, 5), "size"),
-        (SueDevice, (2, 0), "lie"),
-        (SueDevice, (2, HALF), "lie"),
-        (OueDevice, (2, HALF), "lie"),
-        (OueDevice, (2, True), "lie"),
+        (GrrDevice, (1, SCALE - 1, 0, 0), "size"),
+        (GrrDevice, (65_537, SCALE - 1, 0, 0), "size"),
+        (GrrDevice, (4, SCALE // 4, 0, 0), "keep"),
+        (GrrDevice, (4, SCALE, 0, 0), "keep"),
+        (SueDevice, (1, 5, 0, 0), "size"),
+        (SueDevice, (65_537, 5, 0, 0), "size"),
+        (SueDevice, (2.0, 5, 0, 0), "size"),
+        (SueDevice, (2, 0, 0, 0), "lie"),
+        (SueDevice, (2, HALF, 0, 0), "lie"),
+        (SueDevice, (2, 5, 1, 0), "flip"),
+        (SueDevice, (2, 5, 0, 2), "memo"),
+        (OueDevice, (2, HALF, 0, 0), "lie"),
+        (OueDevice, (2, True, 0, 0), "lie"),
+        (OueDevice, (2, 5, HALF, 1), "flip"),
         (SetDevice, (1, 1, 5), "size"),
         (SetDevice, (4, 0, SCALE - 1), "omega"),
         (SetDevice, (4, 4, SCALE - 1), "omega"),
@@ -85,7 +89,7 @@ def test_integers_that_do_not_fit_are_named(device: Any, integers: tuple[Any, ..
         ({"lower": 0, "upper": 4, "buckets": 1}, "buckets"),
         ({"lower": 0, "upper": math.nan, "buckets": 4}, "upper"),
         ({"lower": 4, "upper": 4, "buckets": 4}, "upper"),
-        ({"categories": 4, "permanent_epsilon": 2}, "permanent_epsilon"),
+        ({"categories": 4, "permanent_epsilon": 0.5}, "permanent_epsilon"),
     ],
 )
 def test_domains_that_do_not_fit_are_named(cls: Any, domain: dict[str, Any], name: str) -> None:
@@ -93,7 +97,9 @@ def test_domains_that_do_not_fit_are_named(cls: Any, domain: dict[str, Any], nam
         cls.from_epsilon(1, **domain)
 
 
-@pytest.mark.parametrize("device", [GrrDevice(5, HALF), SueDevice(5, 9), OueDevice(5, 9), SetDevice(5, 2, HALF)])
+@pytest.mark.parametrize(
+    "device", [GrrDevice(5, HALF, 0, 0), SueDevice(5, 9, 0, 0), OueDevice(5, 9, 0, 0), SetDevice(5, 2, HALF)]
+)
 @pytest.mark.parametrize("value", [4711, 5, -1, 2.5, True, np.int64(2), None, "2"])
 def test_what_is_no_value_is_never_sent(device: Encoder, value: Any) -> None:
     """Others send a value outside the domain, or a fraction, in the clear."""
@@ -111,7 +117,7 @@ def test_values_that_are_none_are_refused_by_position(cls: Any) -> None:
 
 
 def test_every_bit_has_its_own_word_and_threshold() -> None:
-    sue, oue = SueDevice(3, 10), OueDevice(3, 10)
+    sue, oue = SueDevice(3, 10, 0, 0), OueDevice(3, 10, 0, 0)
     assert sue.report((1,), Tape(9, SCALE - 11, 10)) == (1, 1, 0)
     assert sue.report((1,), Tape(10, SCALE - 10, 9)) == (0, 0, 1)
     assert oue.report((2,), Tape(9, 10, HALF - 1)) == (1, 0, 1)
@@ -150,7 +156,7 @@ def test_sets_by_hand() -> None:
     ]
 
 
-@pytest.mark.parametrize("device", [SueDevice(9, 5), OueDevice(9, 5), SetDevice(9, 2, HALF)])
+@pytest.mark.parametrize("device", [SueDevice(9, 5, 0, 0), OueDevice(9, 5, 0, 0), SetDevice(9, 2, HALF)])
 def test_another_number_of_categories_is_no_payload(device: Encoder) -> None:
     with pytest.raises(PayloadError):
         unpack(pack((1,) * 8, (2,) * 8), device.radices)
@@ -226,17 +232,18 @@ def test_refused_words_of_all_blocks_are_drawn_again_column_after_column() -> No
     mechanism = SubsetSelection.from_epsilon(
         0.01, categories=7
     )  # sets of three: below(4), below(5), below(6), below(3)
-    n, last = PEOPLE + 50, SCALE - 1
+    first = TABLE // 7  # people of one block
+    n, last = first + 50, SCALE - 1
     words = np.random.default_rng(6).integers(0, SCALE - 10, (n, 5), dtype=np.uint32)
-    for person, column in ((n - 1, 2), (3, 2), (PEOPLE, 4), (0, 4), (0, 3)):
+    for person, column in ((n - 1, 2), (3, 2), (first, 4), (0, 4), (0, 3)):
         words[person, column] = last
-    again = [5, last, 7, 1, 9, 11, 2]  # 3 takes 5 and n - 1 the refused one and then 7; then 0; then 0 and PEOPLE
+    again = [5, last, 7, 1, 9, 11, 2]  # 3 takes 5 and n - 1 the refused one and then 7; then 0; then 0 and `first`
     source = ReplayWords(np.concatenate([words.ravel(), np.array(again, np.uint32)]))
     reports = mechanism.randomise(of_many_kinds(mechanism, n), source)
     assert source.used == words.size + 6
     assert words[n - 1, 2] == last
-    words[3, 2], words[n - 1, 2], words[0, 3], words[0, 4], words[PEOPLE, 4] = 5, 7, 1, 9, 11
-    for person in (0, 3, PEOPLE, n - 1, 17):
+    words[3, 2], words[n - 1, 2], words[0, 3], words[0, 4], words[first, 4] = 5, 7, 1, 9, 11
+    for person in (0, 3, first, n - 1, 17):
         sent = mechanism.encoder.report((person % 7,), Tape(*words[person].tolist()))
         assert sent == tuple(reports[person].tolist())
 
@@ -245,6 +252,23 @@ def test_a_byte_counts_no_further_than_it_can() -> None:
     for n, k in ((255, 2), (256, 2), (70_000, 3), (5000, 2000)):
         assert count_ones(np.ones((n, k), np.uint8), k).tolist() == [n] * k
     assert count_ones(np.ones((0, 3), np.uint8), 3).tolist() == [0, 0, 0]
+
+
+def test_ones_of_rows_with_many_reports_and_few() -> None:
+    rng = np.random.default_rng(8)
+    for people, bits in ((700, 4), (9000, 1000)):  # the latter in three blocks
+        rows = np.where(rng.random(people) < 0.9, 5, rng.integers(0, 8, people))
+        rows[rows == 2] = 3  # a row without any
+        reports = np.column_stack([rows, rng.integers(0, 2, (people, bits))]).astype(np.uint8)
+        reports[:, 1] = 1
+        counts = ones_of(reports, (8, *(2,) * bits))
+        assert counts.tolist() == [
+            [int((rows == row).sum()), *reports[rows == row, 1:].sum(axis=0, dtype=int).tolist()] for row in range(8)
+        ]
+    with pytest.raises(ParameterError, match=r"reports must be fields in \[0, 2\)"):
+        ones_of(np.array([[0, 1], [1, 2]]), (4, 2))
+    with pytest.raises(ParameterError, match=r"reports must be fields in \[0, 4\)"):
+        ones_of(np.array([[4, 1]]), (4, 2))
 
 
 @pytest.mark.parametrize("cls", BITS)

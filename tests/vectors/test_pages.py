@@ -8,8 +8,12 @@ from itertools import product
 
 import pytest
 
+from hubbub.encoders.base import Encoder as Device
 from hubbub.encoders.base import linkage
 from hubbub.encoders.one_bit_mean import OneBitMean as Encoder
+from hubbub.mechanisms import registry
+from hubbub.mechanisms.grr import Grr
+from hubbub.mechanisms.olh_pool import OlhPool
 from hubbub.mechanisms.one_bit_mean import OneBitMean
 from hubbub.mechanisms.randomized_response import RandomizedResponse
 from hubbub.privacy import exact_life
@@ -106,3 +110,55 @@ def test_the_identity_of_three_prices() -> None:
     editor = Encoder(480, 480, 511972653, 3271021990, 844441824, 1).prices(1)
     product_of_two = math.tanh(editor.steady / 2) * math.tanh(editor.change / 2)
     assert math.tanh(editor.report / 2) == pytest.approx(product_of_two, rel=1e-10)
+
+
+def test_what_more_answers_cost() -> None:
+    below = PRICES[PRICES.index("### What more answers cost") :]
+    table = re.search(r"\n\n((?:\|.*\n)+)", below)
+    assert table
+    head, _, changes, lives = ([cell.strip() for cell in line.strip("|").split("|")] for line in table[1].splitlines())
+    for answers, change, life in zip(head[1:], changes[1:], lives[1:], strict=True):
+        categories = int(answers.removeprefix("k = "))
+        prices = Grr.from_epsilon(1, permanent_epsilon=2, categories=categories).encoder.prices(365)
+        assert [f"{prices.change:.3f}", f"{prices.life:.1f}"] == [change, life]
+        a, x = math.exp(2), math.e
+        odds = (x * (a + categories - 2) - (categories - 1)) / (a - x)
+        assert math.log(odds) == pytest.approx(prices.change, rel=1e-7)
+
+
+def test_figures_of_permanent_choices() -> None:
+    three = Grr.from_epsilon(1, permanent_epsilon=2, categories=3).encoder
+    assert (f"{three.prices(30).life:.2f}", f"{exact_life(three, 30):.2f}") == ("31.30", "30.49")
+    pair = OlhPool.from_epsilon(0.5, permanent_epsilon=1, categories=9, g=2).encoder
+    exact = [round(exact_life(pair, reports), 3) for reports in (1, 4, 10)] + [round(exact_life(pair, 40), 2)]
+    assert exact == [0.5, 2.034, 5.509, 23.21]
+    flat = " ".join(PRICES.split())
+    assert "T = 30: C = 31.30, exact 30.49" in flat
+    assert "exact 0.5, 2.034, 5.509, 23.21" in flat
+
+
+def test_figures_of_permanent_bits() -> None:
+    def device(name: str, categories: int) -> Device:
+        return registry[name].from_epsilon(1, permanent_epsilon=2, categories=categories).encoder
+
+    below = PRICES[
+        PRICES.index("### Life: the closed bound", PRICES.index("## Permanent bits, two for each position")) :
+    ]
+    table = re.search(r"\n\n((?:\|.*\n)+)", below)
+    assert table
+    head, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in table[1].splitlines())
+    categories = [int(cell.removeprefix("k = ")) for cell in head[1:]]
+    assert [row[0] for row in rows] == ["oue", "sue"]
+    for name, *lives in rows:
+        assert [f"{device(name, k).prices(365).life:.1f}" for k in categories] == lives
+    flat = " ".join(PRICES.split())
+    for k, reports in ((3, 3), (5, 3), (5, 12)):
+        oue = device("oue", k)
+        figures = f"C = {oue.prices(reports).life:.2f}, exact {exact_life(oue, reports):.2f}"
+        assert f"k = {k}, T = {reports}: {figures}" in flat
+    change = device("oue", 128).prices(1).change
+    assert (round(change, 1), round(change / 2 * 128)) == (2.8, 180)
+    assert "is 180 nats for one change, where two positions cost 2.8" in flat
+    bits = [device("oue", k).linkage_bits for k in (128, 1024)]
+    assert round((bits[1] - bits[0]) / 896, 4) == 0.0265
+    assert "by 0.0265 bits for each category" in flat

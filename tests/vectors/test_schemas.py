@@ -5,6 +5,7 @@ import gzip
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from hubbub.collector import create_app
 from hubbub.encoders.one_bit_mean import OneBitMean
 from hubbub.encoders.randomized_response import RandomizedResponse
 from hubbub.errors import LockError
-from hubbub.lock import Lock, dump, parse
+from hubbub.lock import Lock, Metric, dump, parse
 from hubbub.store import open_store
 from hubbub.windows import midnight
 from hubbub.wire import MAX_BODY, MAX_REPORTS
@@ -41,9 +42,19 @@ def locks() -> Iterator[Lock]:
     still = RandomizedResponse(511972653, 0, 1)
     yield lock(minutes(), late())
     yield lock(late(encoder=still, window="week", report_every=3), minutes(lower=-5, step=1, grace=3600))
+    first, second = late(rotation="usage:0", report_every=2), minutes(rotation="usage:1", report_every=2)
+    yield lock(first, replace(second, presence="hidden", dimensions=()))
+    yield lock(late(aggregate="all"), minutes(aggregate="max"))
+    yield lock(minutes(), _second(minutes()))
     yield lock(
         minutes(encoder=OneBitMean(480, 60, 511972656, 408877748, 0, 0), dimensions=(("os", ("a", "B.1+")),) * 2)
     )
+
+
+def _second(mean: Metric) -> Metric:
+    """The yes/no that this mean feeds."""
+    same = {key: getattr(mean, key) for key in ("version", "window", "starts", "expires", "dimensions")}
+    return late(name=f"{mean.name}.active", source=mean.hash, **same)
 
 
 def test_all_are_there_and_are_schemas() -> None:
@@ -99,13 +110,21 @@ def _in(key: str, value: object) -> Change:
         _in("grace", 90 * DAY + 1),
         _in("report_every", 401),
         _in("rotation", "a"),
-        _in("presence", "hidden"),
+        _in("rotation", "a:01"),
+        _in("rotation", "a:1000"),
+        _in("presence", "absent"),
         _in("seal", "exit"),
         _in("dimensions", [["channel"]]),
         _in("dimensions", [["Channel", ["stable"]]]),
         _in("dimensions", [["channel", []]]),
         _in("dimensions", [["channel", ["a", "a"]]]),
         _in("dimensions", [["channel", ["a/b"]]]),
+        _in("aggregate", "median"),
+        _in("aggregate", "sum"),
+        _in("aggregate", "any"),
+        _in("aggregate", None),
+        _in("source", "9" * 64),
+        _in("source", ""),
         _in("min_reports", 0),
         _in("prices", {"report": 1.0, "steady": 2.0, "change": 1.407606}),
         lambda metric: metric["prices"].update(life=-1),

@@ -1,5 +1,6 @@
 """Answers as pandas tables."""
 
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
@@ -7,8 +8,9 @@ import msgspec
 import pandas as pd
 
 from hubbub.answers.sources import Source, span
-from hubbub.estimates import Costs, Difference, Instant, Known, Period, difference
+from hubbub.estimates import Costs, Difference, Instant, Known, Period, difference, word_rows
 from hubbub.estimates.tables import frame_of
+from hubbub.mechanisms.word_table import Control
 
 
 class Answers:
@@ -76,6 +78,39 @@ class Answers:
     ) -> Period:
         """The mean over several windows, with an interval that allows for what they share; see `estimates.period`."""
         return self._source.period(metric, span(start, end), segment, version, level, category)
+
+    def words(
+        self,
+        metric: str,
+        candidates: Sequence[str],
+        *,
+        start: Instant | None = None,
+        end: Instant | None = None,
+        segment: str | None = None,
+        level: float = 0.95,
+        control: Control = "bonferroni",
+    ) -> pd.DataFrame:
+        """The columns of `estimates` for a metric of words: one row per window, segment and word that is found.
+
+        The word is the category. A window in which none is shown has one row without a value.
+
+        Args:
+            metric: Its name.
+            candidates: Words that are looked for.
+            start: Only windows that begin at or after this.
+            end: Only windows that have ended by this.
+            segment: Only this one.
+            level: 1 less the chance that a window shows any word which nobody has; also that of the intervals.
+            control: `benjamini_hochberg` lets 1 - level be the expected share of such words among those shown.
+
+        Raises:
+            ParameterError: An argument that does not fit, or a listener, which cannot tell.
+            StoreError: The store cannot be read.
+        """
+        found = self._source.words(
+            metric, candidates, span(start, end), segment, level, control, lambda done, total: None
+        )
+        return frame_of(word_rows(found))
 
     def difference(self, a: Period, b: Period) -> Difference:
         """What one mean is above another; see `estimates.difference` for when its interval holds."""

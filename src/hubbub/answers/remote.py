@@ -4,6 +4,7 @@ import http.client
 import ipaddress
 import os
 import re
+from collections.abc import Sequence
 from typing import TypeVar
 from urllib.parse import urlencode, urlsplit
 
@@ -11,8 +12,10 @@ import msgspec
 
 from hubbub.answers.sources import AnswersError, Span
 from hubbub.errors import ParameterError
-from hubbub.estimates import NO_WINDOWS, Known, Period, Row, check_level
+from hubbub.estimates import NO_WINDOWS, Known, Period, Row, WindowWords, check_level
+from hubbub.estimates.words import Progress
 from hubbub.lock import NAME
+from hubbub.mechanisms.word_table import Control
 from hubbub.windows import iso
 
 SECONDS = 30.0  # that the listener may be silent
@@ -62,6 +65,11 @@ class Listener:
     def __exit__(self, *reason: object) -> None:
         self.close()
 
+    @property
+    def ahead(self) -> bool:
+        """Never: a listener has its own clock."""
+        return False
+
     def metrics(self) -> list[Known]:
         """Every version of every metric, by name, newest first."""
         return self._get(list[Known], "/v1/metrics")
@@ -90,6 +98,23 @@ class Listener:
         if category is not None:
             query["category"] = category
         return self._of(metric, Period, "mean", query)
+
+    def words(
+        self,
+        metric: str,
+        candidates: Sequence[str],
+        within: Span,
+        segment: str | None,
+        level: float,
+        control: Control,
+        progress: Progress,
+    ) -> list[WindowWords]:
+        """Refused: a listener tells estimates, and words are found in summaries.
+
+        Raises:
+            ParameterError: Always.
+        """
+        raise ParameterError("STORE", self._url, "the store's file where words are looked for: summaries stay there")
 
     def close(self) -> None:
         """Close the connection."""

@@ -1,12 +1,15 @@
 """Where answers come from: a store file, or the read listener of a collector, which gives the same."""
 
 import os
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from hubbub.clock import Clock, SystemClock
 from hubbub.errors import HubbubError, ParameterError
-from hubbub.estimates import Instant, Known, Period, Row, instant, metrics, period, rows
+from hubbub.estimates import Instant, Known, Period, Row, WindowWords, instant, metrics, period, rows, words
+from hubbub.estimates.words import Progress
+from hubbub.mechanisms.word_table import Control
 from hubbub.store import open_store
 
 
@@ -36,6 +39,11 @@ def span(start: Instant | None, end: Instant | None) -> Span:
 class Source(AbstractContextManager["Source"], Protocol):
     """What can be asked. Unknown metrics, segments and versions, and a level outside (0, 1), are ParameterErrors."""
 
+    @property
+    def ahead(self) -> bool:
+        """Whether its time runs ahead of the clock that is read here."""
+        ...
+
     def metrics(self) -> list[Known]:
         """Every version of every metric, by name, newest first."""
         ...
@@ -54,6 +62,19 @@ class Source(AbstractContextManager["Source"], Protocol):
         category: str | None = None,
     ) -> Period:
         """The mean over the windows within."""
+        ...
+
+    def words(
+        self,
+        metric: str,
+        candidates: Sequence[str],
+        within: Span,
+        segment: str | None,
+        level: float,
+        control: Control,
+        progress: Progress,
+    ) -> list[WindowWords]:
+        """The candidates that each window within is found to have; a store file alone can tell."""
         ...
 
     def close(self) -> None:
@@ -86,6 +107,11 @@ class File:
     def __init__(self, path: str | os.PathLike[str], clock: Clock) -> None:
         self._store = open_store(path, read_only=True)
         self._clock = clock
+
+    @property
+    def ahead(self) -> bool:
+        """Whether it is a store of `serve --dev` and the clock that of this machine."""
+        return self._store.dev and isinstance(self._clock, SystemClock)
 
     def __enter__(self) -> "File":
         return self
@@ -124,6 +150,30 @@ class File:
             version=version,
             level=level,
             category=category,
+        )
+
+    def words(
+        self,
+        metric: str,
+        candidates: Sequence[str],
+        within: Span,
+        segment: str | None,
+        level: float,
+        control: Control,
+        progress: Progress,
+    ) -> list[WindowWords]:
+        """The candidates that each window within is found to have."""
+        return words(
+            self._store,
+            candidates,
+            now=self._clock.now(),
+            metric=metric,
+            start=within.start,
+            end=within.end,
+            segment=segment,
+            level=level,
+            control=control,
+            progress=progress,
         )
 
     def close(self) -> None:

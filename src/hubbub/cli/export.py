@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hubbub.cli.estimate import CLOCK, SOURCE
+from hubbub.cli import candidates as words
+from hubbub.cli.estimate import CLOCK, SOURCE, mind_time
 from hubbub.cli.output import log
 from hubbub.errors import ParameterError
 
@@ -26,21 +27,29 @@ def export(
     end: Annotated[str | None, typer.Option(help="Only windows that have ended by this date or time.")] = None,
     segment: Annotated[str | None, typer.Option(help="One segment; all by default.")] = None,
     level: Annotated[float, typer.Option(help="Chance with which an interval is to hold the truth.")] = 0.95,
+    candidates: Annotated[Path | None, typer.Option(metavar="FILE", help=words.HELP)] = None,
+    control: Annotated[words.Control, typer.Option(help=words.CONTROL)] = "bonferroni",
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
     clock: Annotated[Path | None, typer.Option(metavar="FILE", help=CLOCK)] = None,
 ) -> None:
     """Write estimates to a CSV or Parquet file: one row per metric, window and segment.
 
     The file appears whole or not at all. docs/reference/estimates.md says what the columns hold, and how days are put
-    together: never by averaging standard errors.
+    together: never by averaging standard errors. With --candidates there is one row per word that is found.
     """
     from hubbub import answers
     from hubbub.clock import FileClock
+    from hubbub.estimates import word_rows
     from hubbub.estimates.files import csv_pieces
 
     path = _target(file, force)
     with answers.source(source, clock=None if clock is None else FileClock(clock)) as found:
-        rows = found.rows(metric, answers.span(start, end), segment, level)
+        mind_time(found)
+        within = answers.span(start, end)
+        if candidates is None:
+            rows = found.rows(metric, within, segment, level)
+        else:
+            rows = word_rows(words.find(found, metric, candidates, within, segment, level, control))
     if path is None:
         sys.stdout.writelines(csv_pieces(rows))
         return

@@ -110,9 +110,13 @@ def _error(mechanism: "Mechanism") -> float:
 
 
 def _parameters(cls: "type[Mechanism]") -> dict[str, object]:
-    """Name -> default of all that `from_epsilon` takes beside epsilon; "required" where there is none."""
+    """Name -> default of all that `from_epsilon` makes use of beside epsilon; "required" where there is none.
+
+    Every mechanism takes permanent_epsilon, and those that are fresh only refuse it.
+    """
     parameters = list(inspect.signature(cls.from_epsilon).parameters.values())[1:]
-    return {p.name: "required" if p.default is p.empty else p.default for p in parameters}
+    usable = [p for p in parameters if cls.memo or p.name != "permanent_epsilon"]
+    return {p.name: "required" if p.default is p.empty else p.default for p in usable}
 
 
 def _parameter(name: str, default: object) -> str:

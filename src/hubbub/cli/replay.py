@@ -121,11 +121,12 @@ def _doing(fleet: "Fleet") -> str:
 
 
 def _metric(lock: "Lock", name: str, segment: str) -> "Metric":
-    metric = lock.metrics.get(name)
-    if not name and len(lock.metrics) == 1:
-        metric = next(iter(lock.metrics.values()))
+    known = {name: metric for name, metric in lock.metrics.items() if not metric.source}
+    metric = known.get(name)
+    if not name and len(known) == 1:
+        metric = next(iter(known.values()))
     if metric is None:
-        raise ParameterError("--metric", name, "one of " + ", ".join(sorted(lock.metrics)))
+        raise ParameterError("--metric", name, "one of " + ", ".join(sorted(known)))
     if metric.kind not in ("boolean", "mean"):
         raise ParameterError("--metric", metric.name, f"a boolean or a mean in this release, and no {metric.kind}")
     dimensions = "/".join(dimension for dimension, _ in metric.dimensions)

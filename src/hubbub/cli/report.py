@@ -1,7 +1,9 @@
 """`hubbub report`: one value from the shell, through the client that apps use."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from hubbub.client.state import State
     from hubbub.lock import Lock, Metric
 
+_LIFE = re.compile(r"\blife=(?!\S)")  # as code would give it
+_VALUE = "A number (a negative one after --), numbers such as 1,-0.5 for a vector, a label, or yes or no."
 _WORDS: Mapping[str, object] = {"yes": True, "true": True, "no": False, "false": False}
 _FAILURES = ("storage_busy", "state_failed", "internal_error")
 _TAKEN = {"accepted": "accepted", "duplicate": "there already"}  # counters of answers, in words
@@ -37,6 +41,7 @@ class Told:
         reason: Why not: `first_window` (the installation is younger than the window), `outside_life`, `denied`.
         leaves_after: The report of the window leaves with the first run after this.
         first_window: Where the first window begins that this installation reports, if it is not this one.
+        report_every: What is recorded leaves only in this installation's turn, one window in so many; 1: in each.
         answers: Reports sent in this run, by what became of them.
         waiting: Reports that wait for the next run.
     """
@@ -48,13 +53,14 @@ class Told:
     reason: str | None
     leaves_after: str | None
     first_window: str | None
+    report_every: int
     answers: Mapping[str, int]
     waiting: int
 
 
 def report(
     metric: Annotated[str, typer.Argument(metavar="METRIC", help="A metric of the lock.")],
-    value: Annotated[str, typer.Argument(metavar="VALUE", help="A number (a negative one after --), or yes or no.")],
+    value: Annotated[str, typer.Argument(metavar="VALUE", help=_VALUE)],
     lock: Annotated[Path, typer.Option(metavar="FILE", help="The metrics.lock.")],
     endpoint: Annotated[str, typer.Option(metavar="URL", help="Address of the collector.")],
     state: Annotated[Path, typer.Option(metavar="DIR", help="Folder of this installation; made if it is not there.")],
@@ -68,6 +74,7 @@ def report(
     ] = None,
     timeout: Annotated[float, typer.Option(min=0, help="Seconds for sending, in all.")] = 10.0,
     clock: Annotated[Path | None, typer.Option(metavar="FILE", help="Read the time, in unix seconds, here.")] = None,
+    in_ci: Annotated[bool, typer.Option("--in-ci", help="Also where the variable CI is set.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Record one value, and send the reports of windows that have ended.
@@ -77,32 +84,38 @@ def report(
     one installation: its secret and what it may still give away. One that is thrown away counts as another person.
     """
     from hubbub.client import Client, SqliteState
-    from hubbub.client.consent import do_not_track
+    from hubbub.client.consent import forbidding
     from hubbub.clock import FileClock, SystemClock
     from hubbub.definitions import read_lock
 
     definitions = read_lock(lock)
-    if metric not in definitions.metrics:
-        raise ParameterError("METRIC", metric, "one of " + ", ".join(sorted(definitions.metrics)))
-    given = _value(definitions.metrics[metric], value)
+    names = sorted(name for name, found in definitions.metrics.items() if not found.source)
+    if metric not in names:
+        raise ParameterError("METRIC", metric, "one of " + ", ".join(names))
+    given = _value(definitions.metrics[metric], value, add=add)
     dimensions = dict(map(_dimension, dimension or ()))
     limit = _life(life)
-    if do_not_track():
-        fail("DO_NOT_TRACK is set, so nothing is recorded or sent")
     time = SystemClock() if clock is None else FileClock(clock)
     _check(definitions, endpoint, policy, limit, dimensions)
+    opened = partial(
+        Client,
+        definitions,
+        endpoint,
+        policy=policy,
+        life=limit,
+        dimensions=dimensions,
+        clock=time,
+        background=False,
+        in_ci=in_ci,
+    )
+    if variable := forbidding(in_ci=in_ci):
+        client = opened(state_dir=state)  # which wipes what waits, and makes no folder where there is none
+        client.close()
+        remedy = "; --in-ci does it all the same" if variable == "CI" else ""
+        fail(f"{variable} is set, so nothing is recorded or sent{_wiped(client.counters.get('wiped', 0))}{remedy}")
     held = SqliteState(state)
     try:
-        client = Client(
-            definitions,
-            endpoint,
-            policy=policy,
-            life=limit,
-            state=held,
-            dimensions=dimensions,
-            clock=time,
-            background=False,
-        )
+        client = opened(state=held)
         told = _run(client, held, definitions.metrics[metric], given, time.now(), timeout=timeout, add=add)
         client.close()
     finally:
@@ -114,13 +127,22 @@ def report(
         print(line)
 
 
-def _check(lock: "Lock", endpoint: str, policy: str, life: float | str | None, dimensions: dict[str, str]) -> None:
-    """Refuse what the client would, before the folder is made."""
-    from hubbub.client import Client, MemoryState
+def _wiped(reports: int) -> str:
+    if not reports:
+        return ""
+    return ", and 1 report that waited is wiped" if reports == 1 else f", and {reports} reports that waited are wiped"
 
-    Client(
-        lock, endpoint, policy=policy, life=life, state=MemoryState(), dimensions=dimensions, background=False
-    ).close()
+
+def _check(lock: "Lock", endpoint: str, policy: str, life: float | str | None, dimensions: dict[str, str]) -> None:
+    """Refuse what the client would, before the folder is made, in the words of the command line."""
+    from hubbub.client import Client, MemoryState
+    from hubbub.client.policy import PolicyError
+
+    state = MemoryState()
+    try:
+        Client(lock, endpoint, policy=policy, life=life, state=state, dimensions=dimensions, background=False).close()
+    except PolicyError as error:
+        raise PolicyError(error.policy, [_LIFE.sub("--life", problem) for problem in error.problems]) from None
 
 
 def _run(
@@ -153,6 +175,7 @@ def _run(
         reason=reason,
         leaves_after=iso(cut.end(window)) if reason is None else None,
         first_window=_first(client, metric, window) if reason == "first_window" else None,
+        report_every=metric.report_every,
         answers={name: later[name] - counters.get(name, 0) for name in sorted(later) if _sent(name, counters, later)},
         waiting=state.stored().reports,
     )
@@ -175,13 +198,21 @@ def _first(client: "Client", metric: "Metric", window: int) -> str | None:
     return None
 
 
-def _value(metric: "Metric", text: str) -> object:
+def _value(metric: "Metric", text: str, *, add: bool) -> object:
     from hubbub.client.reporter import form
+    from hubbub.encoders.vector import of_vectors
     from hubbub.lock import NONE
 
-    value = text if metric.kind in ("choice", "words") else _plain(text)
-    if form(metric).read(value) is None:
+    value: object = text if metric.kind in ("choice", "words") else _plain(text)
+    if metric.kind == "vector":
+        value = [_plain(part) for part in text.split(",")]
+    takes = form(metric).added if add else form(metric).read
+    if takes(value) is None:
         wanted = {"boolean": "yes or no", "choice": ", ".join((NONE, *metric.labels)), "words": "a word"}
+        if metric.kind == "vector":
+            wanted["vector"] = f"{of_vectors(metric.encoder).dimension} finite numbers with commas between them"
+        if metric.aggregate == "share":
+            wanted[metric.kind] = "yes or no" if add else "a share in [0, 1]"
         fail(f"VALUE must be {wanted.get(metric.kind, 'a finite number')}, for {metric.name} is a {metric.kind}")
     return value
 

@@ -10,10 +10,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from hubbub.client.looking import look
 from hubbub.client.reporter import Reporter
-from hubbub.client.showing import ledger_plain, ledger_text, preview_plain, preview_text
-from hubbub.client.sqlite import look
+from hubbub.client.showing import preview_plain, preview_text
 from hubbub.client.state import same_collection
+from hubbub.client.statement import ledger_plain, ledger_text
 from hubbub.errors import HubbubError, LockError, ParameterError
 from hubbub.lock import Lock, parse
 
@@ -40,44 +41,75 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m hubbub.client", description=__doc__.split("\n\n")[0])
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    ledger = commands.add_parser("ledger", help="what was charged, sent and refused, metric by metric")
-    preview = commands.add_parser("preview", help="value, permanent answer and bytes; nothing is recorded or sent")
-    ledger.set_defaults(run=_ledger)
-    preview.set_defaults(run=_preview)
-    for command, needed in ((ledger, False), (preview, True)):
+    shows = commands.add_parser("ledger", help="what was sent, what it gives away, what may follow, and what waits")
+    previews = commands.add_parser("preview", help="value, permanent answer and bytes; nothing is recorded or sent")
+    shows.set_defaults(run=_ledger)
+    previews.set_defaults(run=_preview)
+    for command, needed in ((shows, False), (previews, True)):
         command.add_argument("--state", required=True, metavar="DIR", type=Path, help="state_dir of the app")
         command.add_argument("--lock", required=needed, metavar="FILE", type=Path, help="metrics.lock of the app")
         command.add_argument("--json", action="store_true", help="print one JSON object")
-    preview.add_argument("name", metavar="NAME", help="a metric of the lock")
-    preview.add_argument("value", metavar="VALUE", help="a number, a label, or yes or no")
+    shows.add_argument("--waiting", action="store_true", help="print the bytes of each report that waits to be sent")
+    previews.add_argument("name", metavar="NAME", help="a metric of the lock")
+    previews.add_argument("value", metavar="VALUE", help="a number, numbers such as 0.5,-1, a label, or yes or no")
     return parser
 
 
+def ledger(state: Path, lock: Path | Lock | None, *, bodies: bool = False, as_json: bool = False) -> str:
+    """What an installation accepted, sent and gave away, and what waits, as printed.
+
+    Args:
+        state: Its folder.
+        lock: The metrics.lock of the app, or what stands in it, where there is one.
+        bodies: Whether to print the bytes of each report that waits.
+        as_json: Whether to print one JSON object, which always holds them.
+
+    Raises:
+        StateError: There is no such installation, or it belongs to another collection than the lock.
+        LockError: The lock cannot be used.
+    """
+    seen = look(state)
+    memory = seen.memory
+    definitions = None if lock is None else _read(lock)
+    if definitions is not None:
+        same_collection(str(state), memory.ledger.collection, definitions.collection)
+    if as_json:
+        return json.dumps(ledger_plain(memory.ledger, definitions, seen), indent=2, ensure_ascii=False)
+    return ledger_text(memory.ledger, definitions, seen, bodies=bodies)
+
+
+def preview(state: Path, lock: Path | Lock, name: str, value: str, *, as_json: bool = False) -> str:
+    """What would become of a value on an installation, as printed.
+
+    Raises:
+        StateError, LockError: As above.
+        ParameterError: No such metric.
+        PrivateValueError: Not a value of its kind.
+    """
+    memory, definitions = look(state).memory, _read(lock)
+    same_collection(str(state), memory.ledger.collection, definitions.collection)
+    if name not in definitions.metrics:
+        raise ParameterError("NAME", name, "a metric of the lock: " + ", ".join(sorted(definitions.metrics)))
+    metric = definitions.metrics[name]
+    seen = Reporter(metric, definitions.collection, memory.secret, "").preview(
+        value if metric.kind in ("choice", "words") else _value(value, metric.kind)
+    )
+    if as_json:
+        return json.dumps(preview_plain(metric, seen), indent=2, ensure_ascii=False)
+    return preview_text(metric, value, seen)
+
+
 def _ledger(given: argparse.Namespace) -> str:
-    memory = look(given.state)
-    lock = None if given.lock is None else _read(given.lock)
-    if lock is not None:
-        same_collection(str(given.state), memory.ledger.collection, lock.collection)
-    if given.json:
-        return json.dumps(ledger_plain(memory.ledger, lock), indent=2, ensure_ascii=False)
-    return ledger_text(memory.ledger, lock)
+    return ledger(given.state, given.lock, bodies=given.waiting, as_json=given.json)
 
 
 def _preview(given: argparse.Namespace) -> str:
-    memory, lock = look(given.state), _read(given.lock)
-    same_collection(str(given.state), memory.ledger.collection, lock.collection)
-    if given.name not in lock.metrics:
-        raise ParameterError("NAME", given.name, "a metric of the lock: " + ", ".join(sorted(lock.metrics)))
-    metric = lock.metrics[given.name]
-    seen = Reporter(metric, lock.collection, memory.secret, "").preview(
-        given.value if metric.kind in ("choice", "words") else _value(given.value)
-    )
-    if given.json:
-        return json.dumps(preview_plain(metric, seen), indent=2, ensure_ascii=False)
-    return preview_text(metric, given.value, seen)
+    return preview(given.state, given.lock, given.name, given.value, as_json=given.json)
 
 
-def _value(text: str) -> object:
+def _value(text: str, kind: str) -> object:
+    if kind == "vector":
+        return [_value(part, "mean") for part in text.split(",")]
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     try:
@@ -86,11 +118,18 @@ def _value(text: str) -> object:
         return text
 
 
-def _read(path: Path) -> Lock:
+def _read(lock: Path | Lock) -> Lock:
+    if isinstance(lock, Lock):
+        return lock
     try:
-        return parse(path.read_bytes())
+        return parse(lock.read_bytes())
     except OSError as error:
-        raise LockError(str(path), f"cannot be read ({error.strerror})", "give the path of a metrics.lock") from None
+        raise LockError(str(lock), f"cannot be read ({error.strerror})", "give the path of a metrics.lock") from None
+    except LockError as error:
+        if lock.suffix == ".toml":
+            remedy = "give the one that `hubbub registry build` wrote"
+            raise LockError(str(lock), "is no metrics.lock", remedy) from None
+        raise LockError(f"{lock}: {error.where}", error.problem, error.remedy) from None
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ definition has left the lock. Specification: spec/ledger.md.
 
 import datetime
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -36,6 +36,7 @@ class Charge:
     ends: int
     expires: int  # where the definition ends at the latest, whatever a lock with the same version says later
     stated: Prices  # as they were at acceptance
+    group: str = ""  # of metrics that take turns: no window is reported by two of them
 
     @property
     def windows(self) -> range:
@@ -58,12 +59,6 @@ class Charge:
         years = _windows_by_year(self.window, self.begins, self.ends)
         return {year: self._price(self._turns(n)).life for year, n in years}
 
-    @property
-    def per_day(self) -> float:
-        """Report prices of all reports about one day."""
-        length = windows(self.window).length
-        return self._turns(max(1, DAY // length)) * self.prices.report
-
     def allows(self, start: int, stop: int) -> bool:
         """Whether a window is among those charged."""
         return self.begins <= start and stop <= self.ends
@@ -71,6 +66,13 @@ class Charge:
     def cut(self, at: int) -> "Charge":
         """The charge once nothing that ends after `at` will be reported."""
         return replace(self, ends=min(self.ends, max(self.begins, at)))
+
+    def together(self, reports: int) -> float:
+        """What so many reports give away by themselves, whatever the values; a charge of no windows costs nothing."""
+        if not self.windows:
+            return 0.0
+        prices = self._price(reports)
+        return prices.report if reports == 1 else prices.life
 
     def steady(self, reports: int) -> float:
         """Steady price of this many reports of a value that never changes."""
@@ -104,12 +106,42 @@ def _charge(metric: Metric, begins: int, expires: int) -> Charge:
         ends,
         expires,
         _of(type(encoder), encoder.canonical(), turns) if turns else NOTHING,
+        metric.group,
     )
 
 
 def whole(metric: Metric) -> Charge:
     """The charge for a definition's whole life."""
     return charge(metric, "", midnight(metric.starts), midnight(metric.expires))
+
+
+def per_day(charges: Mapping[str, Charge]) -> Mapping[str, float]:
+    """What all reports about one day give away, by metric or by group of metrics that take turns.
+
+    Args:
+        charges: Of metrics that are measured at the same time, by name.
+    """
+    found = {}
+    for label, members in grouped(charges).items():
+        one = members[0]
+        rounds, rest = divmod(max(1, DAY // windows(one.window).length), one.report_every)
+        # Whose turn comes once more is the secret's choice: reckon with those for whom that costs most.
+        ordered = sorted(members, key=lambda each: each.together(rounds) - each.together(rounds + 1))
+        found[label] = math.fsum(each.together(rounds + (i < rest)) for i, each in enumerate(ordered))
+    return found
+
+
+def change(charges: Mapping[str, Charge]) -> Mapping[str, float]:
+    """Change prices by metric or by group: where metrics take turns, one of them alone reports the changed window."""
+    return {label: max(one.prices.change for one in members) for label, members in grouped(charges).items()}
+
+
+def grouped(charges: Mapping[str, Charge]) -> Mapping[str, Sequence[Charge]]:
+    """Charges by metric or by group: what shares out the windows stands together."""
+    groups: dict[str, list[Charge]] = {}
+    for name, one in charges.items():
+        groups.setdefault(f"rotation {one.group}" if one.group else name, []).append(one)
+    return groups
 
 
 def steady(charges: Iterable[Charge]) -> float:

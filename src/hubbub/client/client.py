@@ -61,6 +61,8 @@ class Client:
         transport: What to send through in place of connections of the client's own; whoever made it closes it.
         background: Whether a thread of the client sends each report at its own time; otherwise the app calls `flush`.
         consent: What holds until the person has chosen: "granted", or "unknown" if the app asks first.
+        in_ci: Whether to take part also where the variable `CI` is set, which by itself forbids like `DO_NOT_TRACK`:
+            in continuous integration each job mostly is a new installation, and nobody's device.
 
     Raises:
         LockError: The lock cannot be read or holds something that this release does not know.
@@ -83,6 +85,7 @@ class Client:
         transport: Transport | None = None,
         background: bool = True,
         consent: Choice = "granted",
+        in_ci: bool = False,
     ) -> None:
         lock = lock if isinstance(lock, Lock) else _read(lock)
         cells = {name: segment(metric, dimensions) for name, metric in lock.metrics.items()}
@@ -91,7 +94,7 @@ class Client:
         limits = resolve(policy, life)
         enforce(lock, limits)
         default = consents.check("consent", consent, consents.DEFAULTS)
-        self._setup = Setup(lock, limits, cells, clock, default, consents.do_not_track(), background)
+        self._setup = Setup(lock, limits, cells, clock, default, bool(consents.forbidding(in_ci=in_ci)), background)
         self._endpoint = endpoint
         self._counters: Counter[str] = Counter()
         # Reentrant, since the host may call from a signal handler. The sender's own lock is taken before it.
@@ -130,11 +133,18 @@ class Client:
             return dict(self._counters + Counter(self._recorder.dropped))
 
     def add(self, name: str, value: object = 1) -> None:
-        """Add to what the current window holds: numbers are summed, a yes stays a yes."""
+        """One event of the current window; what several come to is the metric's `aggregate` (spec/registry.md).
+
+        Unless it says otherwise numbers are summed, those of a vector one by one, a yes stays a yes, and of labels and
+        words the last counts.
+        """
         self._record(name, value, replace=False)
 
     def set(self, name: str, value: object) -> None:
-        """Replace what the current window holds."""
+        """What the current window holds, in place of all that came before.
+
+        A metric that counts takes the number of events, and one that is a share of them a number in [0, 1].
+        """
         self._record(name, value, replace=True)
 
     def tick(self) -> None:

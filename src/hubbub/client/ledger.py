@@ -48,8 +48,13 @@ class Account:
             max(p.report for p in prices),
             steady(self.charges),
             max(p.change for p in prices),
-            math.fsum(p.life for p in prices),
+            self.life,
         )
+
+    @property
+    def life(self) -> float:
+        """Sum of the life prices of all charges."""
+        return math.fsum(one.prices.life for one in self.charges)
 
     @property
     def life_by_year(self) -> Mapping[int, float]:
@@ -114,6 +119,11 @@ class Ledger:
     def steady(self) -> float:
         """Sum of the steady prices of everything ever accepted."""
         return math.fsum(steady(account.charges) for account in self.accounts.values())
+
+    @property
+    def life(self) -> float:
+        """Sum of the life prices of everything ever accepted."""
+        return math.fsum(account.life for account in self.accounts.values())
 
     @property
     def life_by_year(self) -> Mapping[int, float]:
@@ -250,20 +260,24 @@ class _Books:
         self._policy = policy
         self._steady = {name: steady(account.charges) for name, account in accounts.items()}
         self._years = {name: account.life_by_year for name, account in accounts.items()}
+        self._lives = {name: account.life for name, account in accounts.items()}
 
     def take(self, name: str, account: Account) -> str:
         """Book the account, or say which limit it would break."""
         policy, own, years = self._policy, steady(account.charges), account.life_by_year
-        total = math.fsum((*(price for other, price in self._steady.items() if other != name), own))
-        if total > policy.steady:
-            what = "steady prices ever charged"
-            return f"it would bring the {what} to {nats(total)} nats, more than the {policy.steady:g} allowed"
+        for what, known, price, limit in (
+            ("steady prices", self._steady, own, policy.steady),
+            ("life prices", self._lives, account.life, policy.life_for_ever),
+        ):
+            total = math.fsum((*(one for other, one in known.items() if other != name), price))
+            if total > limit:
+                return f"it would bring the {what} ever charged to {nats(total)} nats, more than the {limit:g} allowed"
         for year, life in sorted(years.items()):
             total = math.fsum((*(lives.get(year, 0.0) for other, lives in self._years.items() if other != name), life))
             if account.charges[-1].life_by_year.get(year) and total > policy.life:
                 what = f"life prices of {year}"
                 return f"it would bring the {what} to {nats(total)} nats, more than the {policy.life:g} allowed"
-        self._steady[name], self._years[name] = own, years
+        self._steady[name], self._years[name], self._lives[name] = own, years, account.life
         return ""
 
 

@@ -212,7 +212,9 @@ def restored(tree: Mapping[str, Any]) -> MemoryState:
         state._memory, state._accounts = Memory(secret, "", 0, "", ledger), dict(ledger.accounts)
         state._consent = tree["consent"]
         for window in tree["running"]:
-            state._running[window[0], window[2]] = Running(*window)
+            metric, key, start, stop, segment, held = window
+            held = tuple(held) if isinstance(held, list) else held  # JSON has no tuples
+            state._running[metric, start] = Running(metric, key, start, stop, segment, held)
         for key, body, *rest, metric in tree["outbox"]:
             state._outbox[key] = Report(key, body.encode(), *rest), metric
     except (ValueError, TypeError, LookupError, AttributeError):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
-from hubbub.client.charges import DAY, Charge, whole
+from hubbub.client.charges import DAY, Charge, change, per_day, whole
 from hubbub.errors import HubbubError, ParameterError
 from hubbub.lock import Lock, Metric, shown
 from hubbub.windows import midnight
@@ -46,6 +46,7 @@ class Policy:
         steady: Steady prices of everything that was ever accepted.
         change: Change prices of the metrics that are measured at the same time.
         life_per_year: Life prices of the windows that begin in one calendar year (UTC); None: the app has to say.
+        life_for_ever: Life prices of everything that was ever accepted.
         smallest_window: Seconds.
         probation_seconds: A new secret first reports for a window that begins this much after its birth.
         dimensions: Names of the public dimensions that may be sent; None: all that the lock declares.
@@ -59,9 +60,10 @@ class Policy:
     smallest_window: int = 3600
     probation_seconds: int = 0
     dimensions: frozenset[str] | None = None
+    life_for_ever: float = math.inf
 
     def __post_init__(self) -> None:
-        for name in ("per_day", "steady", "change", "life_per_year"):
+        for name in ("per_day", "steady", "change", "life_per_year", "life_for_ever"):
             value = getattr(self, name)
             if not (name == "life_per_year" and value is None) and not _limit(value):
                 raise ParameterError(name, value, "a number of nats above 0")
@@ -143,16 +145,12 @@ class _Asked:
         return self.metric.name
 
     @property
-    def per_day(self) -> float:
-        return self.charge.per_day
-
-    @property
-    def change(self) -> float:
-        return self.charge.prices.change
-
-    @property
     def steady(self) -> float:
         return self.charge.prices.steady
+
+    @property
+    def life(self) -> float:
+        return self.charge.prices.life
 
 
 def _alone(metric: Metric, policy: Policy) -> Iterator[str]:
@@ -169,11 +167,14 @@ def _alone(metric: Metric, policy: Policy) -> Iterator[str]:
 def _sums(asked: Sequence[_Asked], policy: Policy) -> Iterator[str]:
     weaker = "lower epsilon, raise report_every or drop a metric"
     for start in sorted({midnight(one.metric.starts) for one in asked}):
-        alive = [one for one in asked if midnight(one.metric.starts) <= start < midnight(one.metric.expires)]
-        day = _over("reports about one day", {one.name: one.per_day for one in alive}, policy.per_day, weaker)
-        change = _over("one changed window", {one.name: one.change for one in alive}, policy.change, weaker)
-        if day or change:
-            yield from (day, change)
+        found = (one for one in asked if midnight(one.metric.starts) <= start < midnight(one.metric.expires))
+        alive = {one.name: one.charge for one in found}
+        over = (
+            _over("reports about one day", per_day(alive), policy.per_day, weaker),
+            _over("one changed window", change(alive), policy.change, weaker),
+        )
+        if any(over):
+            yield from over
             break  # one moment is enough to say it
     yield _over("values that never change", {one.name: one.steady for one in asked}, policy.steady, weaker)
     years: dict[int, dict[str, float]] = defaultdict(dict)
@@ -182,6 +183,7 @@ def _sums(asked: Sequence[_Asked], policy: Policy) -> Iterator[str]:
             years[year][one.name] = life
     for year, lives in sorted(years.items()):
         yield _over(f"any two histories of {year}", lives, policy.life, f"{weaker}, or write a larger life=")
+    yield _over("any two histories", {one.name: one.life for one in asked}, policy.life_for_ever, weaker)
 
 
 def _over(what: str, prices: Mapping[str, float], limit: float, remedy: str) -> str:

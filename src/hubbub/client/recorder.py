@@ -12,9 +12,9 @@ from hubbub.client import consent, schedule
 from hubbub.client.consent import Choice
 from hubbub.client.policy import Policy
 from hubbub.client.reporter import Reporter
-from hubbub.client.state import Report, Running, State
+from hubbub.client.state import Held, Report, Running, State, is_time
 from hubbub.clock import Clock
-from hubbub.lock import Lock
+from hubbub.lock import ACTIVE, Lock
 
 _NEVER = (math.inf, -math.inf)
 
@@ -28,7 +28,7 @@ class Setup:
     cells: Mapping[str, str]  # the device's segment of each metric
     clock: Clock
     default: Choice  # what holds until the person has chosen
-    forbidden: bool  # the environment asks not to be tracked
+    forbidden: bool  # the environment does not allow anything to be sent
     background: bool  # a thread seals what has ended, so that recording need not wait for the disk
 
 
@@ -56,10 +56,14 @@ class Recorder:
         self._refused = frozenset(installation.ledger.refused)
         self._to_wipe = True  # where consent is denied: it may have been since the last start
         self._span = _NEVER  # [from, to) in which the running windows stay the same
+        self._filled = -math.inf  # windows that ended by then and never ran were filled in, where a metric wants that
+        self._hidden = any(metric.presence == "hidden" for metric in setup.lock.metrics.values())
         self.reporters = {
             name: Reporter(metric, setup.lock.collection, installation.secret, setup.cells[name])
             for name, metric in setup.lock.metrics.items()
         }
+        self._fed = {name for name, metric in setup.lock.metrics.items() if metric.source}
+        self._feeds = {name.removesuffix(ACTIVE): name for name in self._fed}
         self._hashes = {name: reporter.form.hash for name, reporter in self.reporters.items()}
         self.advance(now, seal=not setup.background)
 
@@ -73,15 +77,21 @@ class Recorder:
         now = self._setup.clock.now()
         self.advance(now, seal=not self._setup.background)
         reporter = self.reporters.get(name)
-        if reporter is None:
+        if reporter is None or name in self._fed:
             return "unknown_metric"
-        if name in self._refused:
-            return "refused_by_policy"
-        read = reporter.form.read(value)
+        read = (reporter.form.read if replace else reporter.form.added)(value)
         if read is None:
             return "invalid_value"
         if self.consented == "denied":
             return "denied"
+        if fed := self._feeds.get(name):  # also where `name` itself is refused, for then its yes is true all the same
+            self._put(fed, 1.0, now, replace=True)
+        return self._put(name, read, now, replace=replace)
+
+    def _put(self, name: str, read: Held, now: float, *, replace: bool) -> str:
+        if name in self._refused:
+            return "refused_by_policy"
+        reporter = self.reporters[name]
         running = reporter.around(now)
         if not reporter.reports(running):
             return ""  # outside the metric's life, or not this device's turn
@@ -95,14 +105,18 @@ class Recorder:
 
     def advance(self, now: float, *, seal: bool) -> None:
         """Run in the current windows, and seal what has ended or leave that to whoever asks with `seal`."""
+        within = self._span[0] <= now < self._span[1]
         if self.consented == "denied":
-            if self._to_wipe:
+            # A denial that the environment makes is over with it: what it lasted for is sealed, never filled in.
+            if self._to_wipe or (self._hidden and not within):
                 self.dropped["wiped"] += self.state.stored().reports
                 self.state.wipe(now)
                 self._to_wipe = False
+                if is_time(now):
+                    self._span = self._around(now)
             return
-        within = self._span[0] <= now < self._span[1]
         if seal and (self.ended or not within):
+            self._fill(now)
             self.state.seal(now, partial(self._encode, now), self._hashes)
             before = now - schedule.MAX_AGE
             self.dropped["outbox_full"] += self.state.trim(schedule.MAX_REPORTS, schedule.MAX_BYTES, before)
@@ -110,8 +124,7 @@ class Recorder:
         if not within:
             current = [(reporter.around(now), reporter) for reporter in self.reporters.values()]
             self.state.run([running for running, reporter in current if reporter.reports(running)])
-            starts, stops = [running.start for running, _ in current], [running.stop for running, _ in current]
-            self._span = (max(starts, default=-math.inf), min(stops, default=math.inf))
+            self._span = self._around(now)
             self.ended = self.ended or not seal
 
     def deny(self) -> None:
@@ -130,6 +143,19 @@ class Recorder:
         self.state.set_consent("granted")
         self.choice = "granted"
         self.advance(now, seal=True)
+
+    def _around(self, now: float) -> tuple[float, float]:
+        """The time [from, to) around `now` in which no metric's window begins or ends."""
+        current = [reporter.around(now) for reporter in self.reporters.values()]
+        starts, stops = (one.start for one in current), (one.stop for one in current)
+        return max(starts, default=-math.inf), min(stops, default=math.inf)
+
+    def _fill(self, now: float) -> None:
+        """Let windows in which the program never ran be sealed as if it had run and nothing had been recorded."""
+        missed = [one for reporter in self.reporters.values() for one in reporter.missed(now, self._filled)]
+        if missed:
+            self.state.run(missed)
+        self._filled = now
 
     def _encode(self, now: float, running: Running) -> Report | None:
         """The report of a window that has ended; None where nobody has agreed to it."""

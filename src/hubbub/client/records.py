@@ -14,7 +14,7 @@ from hubbub.encoders.base import Prices
 from hubbub.windows import NAMES
 
 T = TypeVar("T")
-_LIMITS = ("per_day", "steady", "change", "life_per_year")
+_LIMITS = ("per_day", "steady", "change", "life_per_year", "life_for_ever")
 
 
 class DamagedError(ValueError):
@@ -77,15 +77,15 @@ def account_of(tree: object) -> Account:
 
 
 def _charge_tree(charge: Charge) -> dict[str, Any]:
-    tree = {name: getattr(charge, name) for name in Charge.__slots__}
+    tree = {name: getattr(charge, name) for name in Charge.__slots__ if name != "group" or charge.group}
     return tree | {"integers": list(charge.integers), "stated": [_json(price) for price in charge.stated]}
 
 
 def _charge_of(tree: object) -> Charge:
-    top = _table(tree, set(Charge.__slots__))
+    top = _table({"group": ""} | _is(dict, tree), set(Charge.__slots__))  # earlier releases knew of no groups
     for name in ("version", "report_every", "begins", "ends", "expires"):
         _is(int, top[name])
-    for name in ("hash", "under", "encoder", "window"):
+    for name in ("hash", "under", "encoder", "window", "group"):
         _is(str, top[name])
     if top["window"] not in NAMES or top["report_every"] < 1:
         raise DamagedError
@@ -98,12 +98,15 @@ def _charge_of(tree: object) -> Charge:
 
 def _policy_tree(policy: Policy) -> dict[str, Any]:
     limits = {name: _json(getattr(policy, name)) for name in _LIMITS}
+    if limits["life_for_ever"] == UNLIMITED:  # earlier releases knew of no such limit
+        del limits["life_for_ever"]
     rest = {name: getattr(policy, name) for name in ("name", "smallest_window", "probation_seconds")}
     return rest | limits | {"dimensions": None if policy.dimensions is None else sorted(policy.dimensions)}
 
 
 def _policy_of(tree: object) -> Policy:
-    top = _table(tree, {*_LIMITS, "name", "smallest_window", "probation_seconds", "dimensions"})
+    known = {*_LIMITS, "name", "smallest_window", "probation_seconds", "dimensions"}
+    top = _table({"life_for_ever": UNLIMITED} | _is(dict, tree), known)
     limits = {name: None if top[name] is None else _number(top[name]) for name in _LIMITS}
     names = top["dimensions"]
     try:

@@ -4,12 +4,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hubbub import prf
 from hubbub.client import schedule
 from hubbub.client.state import Report, Running
-from hubbub.client.values import KINDS, Index, Kind, Read
+from hubbub.client.values import KINDS, Index, Kind, Read, kind_of
 from hubbub.encoders.base import Answer, Payload, below
 from hubbub.errors import LockError, ParameterError, PrivateValueError
 from hubbub.lock import Metric
@@ -30,9 +30,11 @@ class Form:
     """What follows from a definition alone, worked out once for all devices of a process."""
 
     hash: str
-    kind: Kind
-    read: Read
-    index: Index
+    kind: Kind[Any]
+    read: Read[Any]  # what is given for a whole window
+    added: Read[Any]  # what is given for one event of several
+    index: Index[Any]
+    null: Any  # what stands for a window in which nothing valid was recorded
     windows: Windows
     life: range
 
@@ -47,8 +49,9 @@ def form(metric: Metric) -> Form:
     if metric.kind not in KINDS:
         where = f'metrics."{metric.name}".kind'
         raise LockError(where, f"no mechanism for {metric.kind!r} in this release", "use one that has it")
-    kind = KINDS[metric.kind]
-    return Form(metric.hash, kind, kind.read(metric), kind.index(metric), metric.windows, metric.life)
+    kind = kind_of(metric)
+    takes = kind.read(metric), kind.added(metric), kind.index(metric), kind.null(metric)
+    return Form(metric.hash, kind, *takes, metric.windows, metric.life)
 
 
 def segment(metric: Metric, dimensions: Mapping[str, str]) -> str:
@@ -64,6 +67,19 @@ def segment(metric: Metric, dimensions: Mapping[str, str]) -> str:
     return "/".join(dimensions[name] for name, _ in metric.dimensions)
 
 
+def travelling(metric: Metric, report_id: str, window: int, cell: str, payload: Payload) -> bytes:
+    """The bytes in which one report travels."""
+    entry = {
+        "id": report_id,
+        "metric": metric.name,
+        "hash": metric.hash[:TRAVELLING_HASH],
+        "window": window,
+        "segment": cell,
+        "payload": pack(payload, metric.encoder.radices),
+    }
+    return json.dumps({"schema": REPORTS_SCHEMA, "reports": [entry]}).encode()
+
+
 class Reporter:
     """A metric of the lock with the device's secret and segment."""
 
@@ -75,7 +91,8 @@ class Reporter:
         self._prf = prf.device_prf(secret, collection, metric.name, self.form.hash)
         # A device has one turn, whatever the metric; it follows from the secret and never from data.
         every = metric.report_every
-        self._turn = below(every, prf.device_prf(secret, collection, "", "")("turn", every)) if every > 1 else 0
+        turn = below(every, prf.device_prf(secret, collection, "", "")("turn", every)) if every > 1 else 0
+        self._turn = (turn + metric.rank) % every
 
     def around(self, now: float) -> Running:
         """The window that `now` falls into, with nothing recorded yet."""
@@ -89,7 +106,30 @@ class Reporter:
 
     def reports(self, running: Running) -> bool:
         """Whether the window lies in the metric's life and it is the device's turn."""
-        window = self.form.windows.index(running.start)
+        return self._asked(self.form.windows.index(running.start))
+
+    def missed(self, now: float, since: float) -> list[Running]:
+        """Windows that have ended and are to be filled in where the program never ran in them, the newest last.
+
+        Their reports are nulls; the state keeps out what was reported, is sealed or was never charged.
+
+        Args:
+            now: Unix seconds; what can no longer arrive by then is left out.
+            since: Only windows that end after it.
+        """
+        if self._metric.presence != "hidden":
+            return []
+        cut, name, encoding = self.form.windows, self._metric.name, self.form.hash
+        late = max(since, now - self._metric.grace)  # what ended by then
+        ended = range(max(self.form.life.start, cut.index(late)), min(self.form.life.stop, cut.index(now)))
+        return [
+            Running(name, encoding, cut.start(window), cut.end(window), self._cell)
+            for window in ended
+            if self._asked(window)
+        ]
+
+    def _asked(self, window: int) -> bool:
+        """Whether the window is in the metric's life, and the device's turn for it."""
         return window in self.form.life and window % self._metric.report_every == self._turn
 
     def encode(self, running: Running, now: float) -> Report | None:
@@ -97,28 +137,21 @@ class Reporter:
 
         It has none for what is no window of this definition, whatever the state says.
 
-        The time at which it is to travel is drawn with it, and depends on nothing but `now` and the window's length.
+        The time at which it is to travel is drawn with it, and depends on nothing but `now`, the window and the grace.
         """
         whole = self.around(running.start)
         if (running.hash, running.start, running.stop) != (whole.hash, whole.start, whole.stop):
             return None
         if not self.reports(running):
             return None
-        kind, encoder = self.form.kind, self._metric.encoder
-        value = self.form.index(kind.null if running.value is None else running.value)
+        encoder = self._metric.encoder
+        value = self.form.index(self.form.null if running.value is None else running.value)
         payload = encoder.report(encoder.permanent(value, self._prf), prf.os_words)
         window = self.form.windows.index(running.start)
         report_id = prf.report_id(self._prf, window)
-        entry = {
-            "id": report_id,
-            "metric": self._metric.name,
-            "hash": self.form.hash[:TRAVELLING_HASH],
-            "window": window,
-            "segment": running.segment,
-            "payload": pack(payload, encoder.radices),
-        }
-        body = json.dumps({"schema": REPORTS_SCHEMA, "reports": [entry]}).encode()
-        return Report(report_id, body, due=schedule.first(now, self.form.windows.length))
+        body = travelling(self._metric, report_id, window, running.segment, payload)
+        due = schedule.first(now, self.form.windows.length, running.stop + self._metric.grace)
+        return Report(report_id, body, due)
 
     def preview(self, value: object) -> Preview:
         """What would become of `value` if it were all that a window holds.

@@ -26,9 +26,9 @@ MAX_AGE = 100 * 86_400.0  # seconds since sealing: more than any grace
 _LOT = random.SystemRandom()
 
 
-def first(now: float, length: float) -> float:
-    """When a report sealed now is to travel."""
-    return now + _LOT.uniform(0, min(length, SPREAD))
+def first(now: float, length: float, until: float) -> float:
+    """When a report sealed now is to travel, of a window of so many seconds that is taken `until` then."""
+    return now + _LOT.uniform(0, min(length, SPREAD, max(CATCH_UP, until - now)))
 
 
 def pause(failures: int) -> float:

@@ -8,9 +8,8 @@ import math
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from pathlib import Path
 
 from hubbub.client import secret
 from hubbub.client.folder import Folder
@@ -276,24 +275,6 @@ class SqliteState:
             raise unusable(self._folder.path, error) from None
         except (DamagedError, UnicodeDecodeError):
             raise StateError(str(self._folder.path), "the database is damaged", "start the program again") from None
-
-
-def look(folder: str | os.PathLike[str]) -> secret.Memory:
-    """What a folder's installation remembers, read while a program may be using it; nothing is written or repaired.
-
-    Raises:
-        StateError: There is none, or it cannot be read now.
-    """
-    path = Path(folder) / DATABASE
-    try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)) as db:
-            memory = Tables(db).memory()
-    except (sqlite3.Error, DamagedError, UnicodeDecodeError):
-        memory = None
-    if memory is None:
-        problem = f"no {DATABASE} that can be read is in it" if path.parent.is_dir() else "there is no such folder"
-        raise StateError(str(folder), problem, "give the state_dir of a program that has run")
-    return memory
 
 
 def _account(ledger: Ledger, name: str) -> Account:

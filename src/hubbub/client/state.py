@@ -43,6 +43,9 @@ class StateError(HubbubError):
         self.busy = busy
 
 
+Held = float | tuple[float, ...]  # what a window holds: a number, or as many as its kind says
+
+
 @dataclass(frozen=True, slots=True)
 class Running:
     """A window of one metric in which the program ran, [start, stop) in unix seconds, and what it holds so far."""
@@ -52,9 +55,9 @@ class Running:
     start: int
     stop: int
     segment: str  # as it was when the program first ran in the window
-    value: float | None = field(default=None, repr=False)  # None: nothing valid was recorded
+    value: Held | None = field(default=None, repr=False)  # None: nothing valid was recorded
 
-    def holding(self, value: float) -> "Running":
+    def holding(self, value: Held) -> "Running":
         """The window once it holds this; `replace` would take most of the time of recording."""
         return Running(self.metric, self.hash, self.start, self.stop, self.segment, value)
 
@@ -88,7 +91,7 @@ class Installation:
 FARTHEST = 2**35  # seconds: about a thousand years
 
 Encode = Callable[[Running], Report | None]
-Merge = Callable[[float | None], float]
+Merge = Callable[[Held | None], Held]
 
 
 class State(Protocol):

@@ -4,6 +4,7 @@ import json
 import math
 import os
 import sqlite3
+import struct
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +12,11 @@ from typing import Any
 
 from hubbub.client.records import DamagedError, account_tree, ledger_of, ledger_tree
 from hubbub.client.secret import Memory, check
-from hubbub.client.state import Encode, Merge, Report, Running, StateError, Stored, is_time
+from hubbub.client.state import Encode, Held, Merge, Report, Running, StateError, Stored, is_time
 
 DATABASE = "state.db"
 SCHEMA_VERSION = 1
+_DOUBLE = 8  # bytes
 _APPLICATION = 0x68620000  # with the version, in the file's header: a number that damage does not make
 _TABLES = (
     "CREATE TABLE device (head TEXT NOT NULL, checked TEXT NOT NULL, serial INTEGER NOT NULL, stamp TEXT NOT NULL)",
@@ -70,7 +72,7 @@ def opened(folder: Path, busy_seconds: float) -> "Tables":
         return tables
     except sqlite3.Error as error:
         tables.db.close()
-        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in _SURROUNDINGS:
+        if surroundings(error):
             raise unusable(folder, error) from None
         raise DamagedError from None
     except UnicodeDecodeError:  # of a text in the file, or of SQLite's message about it
@@ -81,10 +83,24 @@ def opened(folder: Path, busy_seconds: float) -> "Tables":
         raise
 
 
+def surroundings(error: sqlite3.Error) -> bool:
+    """Whether something else than the file is to blame for a failure to read it."""
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in _SURROUNDINGS
+
+
 def unusable(folder: Path, error: sqlite3.Error) -> StateError:
     """What to raise where the database fails for the time being."""
     busy = getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
     return StateError(str(folder), f"the database cannot be used ({error})", busy=busy)
+
+
+def _packed(held: Held) -> float | bytes:
+    """What a window holds, as a column does: a number, or little-endian doubles one after the other."""
+    return struct.pack(f"<{len(held)}d", *held) if isinstance(held, tuple) else held
+
+
+def _unpacked(column: float | bytes | None) -> Held | None:
+    return struct.unpack(f"<{len(column) // _DOUBLE}d", column) if isinstance(column, bytes) else column
 
 
 class Tables:
@@ -121,7 +137,9 @@ class Tables:
             other = " OR ".join(f"typeof({column}) <> '{kind}'" for column, kind in types.items())
             if self.db.execute(f"SELECT 1 FROM {table} WHERE {other} LIMIT 1").fetchone():
                 raise DamagedError
-        odd = "SELECT 1 FROM running WHERE value IS NOT NULL AND typeof(value) <> 'real' LIMIT 1"
+        # The column's affinity leaves a blob as it is: several numbers need no other table than one did.
+        several = f"typeof(value) = 'blob' AND length(value) > 0 AND length(value) % {_DOUBLE} = 0"
+        odd = f"SELECT 1 FROM running WHERE NOT (value IS NULL OR typeof(value) = 'real' OR {several}) LIMIT 1"
         if self.db.execute(odd).fetchone():
             raise DamagedError
         self.memory()
@@ -211,7 +229,7 @@ class Tables:
         row = self.db.execute(f"SELECT value FROM running WHERE {which}", key).fetchone()
         if row is None:
             return False
-        self.db.execute(f"UPDATE running SET value = ? WHERE {which}", (merge(row[0]), *key))
+        self.db.execute(f"UPDATE running SET value = ? WHERE {which}", (_packed(merge(_unpacked(row[0]))), *key))
         return True
 
     def stop(self, going_on: Container[str]) -> None:
@@ -230,7 +248,7 @@ class Tables:
             "SELECT metric, hash, start, stop, segment, value FROM running WHERE stop <= ? ORDER BY start, metric",
             (now if is_time(now) else -math.inf,),
         )
-        found = [Running(*row) for row in rows]
+        found = [Running(name, key, start, stop, cell, _unpacked(v)) for name, key, start, stop, cell, v in rows]
         return found if hashes is None else [one for one in found if hashes.get(one.metric) == one.hash]
 
     def seal(self, ended: Sequence[Running], now: float, encode: Encode) -> None:

@@ -1,4 +1,4 @@
-"""What an app gives for a window and the encoder's value of it, by kind of metric.
+"""What an app gives for a window and the encoder's value of it, by kind of metric and what its values come to.
 
 A value that is none of its kind is no error of the host program: it is not recorded, and the caller counts it.
 Specification: spec/registry.md.
@@ -7,26 +7,38 @@ Specification: spec/registry.md.
 import math
 import numbers
 import operator
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, Generic, TypeVar
 
+from hubbub.client.state import Held
+from hubbub.encoders.vector import of_vectors
 from hubbub.encoders.words import value_of
 from hubbub.lock import MILLION, NONE, Metric
 
-Read = Callable[[object], float | None]  # what the app gives -> what a window holds, None where it is no value
-Index = Callable[[float], int]  # what a window holds -> the encoder's value
+H = TypeVar("H", bound=Held)
+Read = Callable[[object], H | None]  # what the app gives -> what a window holds, None where it is no value
+Index = Callable[[H], int]  # what a window holds -> the encoder's value
+Vector = tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Kind:
-    """How one kind of metric takes values; what a window holds is a float."""
+class Kind(Generic[H]):
+    """How one kind of metric takes values; H is what a window holds."""
 
-    read: Callable[[Metric], Read]
-    merge: Callable[[float, float], float]  # what the window holds once `add` has put a value on top of another
-    index: Callable[[Metric], Index]
-    null: float  # what stands for a window in which nothing valid was recorded
+    read: Callable[[Metric], Read[H]]  # what is given for the whole window
+    merge: Callable[[H, H], H]  # what the window holds once `add` has put a value on top of another
+    index: Callable[[Metric], Index[H]]
+    null: Callable[[Metric], H]  # what stands for a window in which nothing valid was recorded
+    event: Callable[[Metric], Read[H]] | None = None  # what is given for one event of several, where that differs
 
-    def put(self, value: float, *, replace: bool) -> Callable[[float | None], float]:
+    @property
+    def added(self) -> Callable[[Metric], Read[H]]:
+        """What `add` takes."""
+        return self.event or self.read
+
+    def put(self, value: H, *, replace: bool) -> Callable[[H | None], H]:
         """How a window that holds something, or nothing yet, takes a further value."""
         return lambda held: value if replace or held is None else self.merge(held, value)
 
@@ -48,8 +60,41 @@ def _number(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _grid(metric: Metric) -> Index:
-    lower, step, ticks = metric.lower / MILLION, metric.step / MILLION, metric.encoder.size - 1
+def _vector(metric: Metric) -> Read[Vector]:
+    dimension = of_vectors(metric.encoder).dimension
+
+    def read(value: object) -> Vector | None:
+        if isinstance(value, str | bytes | bytearray | Mapping | Set):  # the latter have no order
+            return None
+        try:
+            given: Any = value
+            if len(given) != dimension:
+                return None
+            found = [_number(one) for one in islice(given, dimension + 1)]  # whatever the length was said to be
+        except Exception:  # nothing that has a length and an order, or a host's own type
+            return None
+        known = tuple(number for number in found if number is not None)
+        return known if len(known) == len(found) == dimension else None
+
+    return read
+
+
+def _sums(held: Vector, value: Vector) -> Vector:
+    return tuple(map(operator.add, held, value))
+
+
+def _coordinates(metric: Metric) -> Index[Vector]:
+    encoder = of_vectors(metric.encoder)
+    tick = _ticks(metric, encoder.ticks)
+    return lambda held: encoder.value([tick(number) for number in held])
+
+
+def _grid(metric: Metric) -> Index[float]:
+    return _ticks(metric, metric.encoder.size - 1)
+
+
+def _ticks(metric: Metric, ticks: int) -> Index[float]:
+    lower, step = metric.lower / MILLION, metric.step / MILLION
     upper = lower + ticks * step
 
     def index(value: float) -> int:
@@ -61,12 +106,12 @@ def _grid(metric: Metric) -> Index:
     return index
 
 
-def _label(metric: Metric) -> Read:
+def _label(metric: Metric) -> Read[float]:
     known = {label: float(i) for i, label in enumerate((NONE, *metric.labels))}
     return lambda value: known.get(value) if isinstance(value, str) else None
 
 
-def _buckets(metric: Metric) -> Index:
+def _buckets(metric: Metric) -> Index[float]:
     lower, step, last = metric.lower / MILLION, metric.step / MILLION, metric.encoder.size - 1
     upper = lower + (last + 1) * step
 
@@ -86,14 +131,104 @@ def _word(value: object) -> float | None:
         return None
 
 
-def _always(read: Read) -> Callable[[Metric], Read]:
+def _always(read: Read[H]) -> Callable[[Metric], Read[H]]:
     return lambda metric: read
 
 
-KINDS: Mapping[str, Kind] = {
-    "boolean": Kind(_always(_yes_or_no), max, lambda metric: int, 0.0),
-    "mean": Kind(_always(_number), operator.add, _grid, 0.0),
-    "choice": Kind(_label, lambda held, value: value, lambda metric: int, 0.0),
-    "words": Kind(_always(_word), lambda held, value: value, lambda metric: int, 0.0),
-    "histogram": Kind(_always(_number), operator.add, _buckets, 0.0),
+def _zero(metric: Metric) -> float:
+    return 0.0
+
+
+def _no_yes(metric: Metric) -> Vector:
+    return (1.0, 0.0)
+
+
+def _none(metric: Metric) -> Vector:
+    return (0.0, 1.0)
+
+
+def _zeros(metric: Metric) -> Vector:
+    return (0.0,) * of_vectors(metric.encoder).dimension
+
+
+def _one(value: object) -> float | None:
+    return None if _number(value) is None else 1.0
+
+
+def _share(value: object) -> Vector | None:
+    number = _number(value)
+    number = _yes_or_no(value) if number is None else number
+    return (1.0, number) if number is not None and 0 <= number <= 1 else None
+
+
+def _event(value: object) -> Vector | None:
+    known = _yes_or_no(value)
+    return None if known is None else (1.0, known)
+
+
+def _shared(index: Callable[[Metric], Index[float]]) -> Callable[[Metric], Index[Vector]]:
+    def of(metric: Metric) -> Index[Vector]:
+        place = index(metric)
+        return lambda held: place(held[1] / held[0])
+
+    return of
+
+
+def _labels(metric: Metric) -> Read[Vector]:
+    read = _label(metric)
+
+    def count(value: object) -> Vector | None:
+        known = read(value)
+        return None if known is None else (known, 1.0)
+
+    return count
+
+
+def _counted(held: Vector, value: Vector) -> Vector:
+    """Labels and how often each was seen, (label, count, label, count, ...), in the order in which they came first."""
+    label, times = value
+    labels = held[::2]
+    if label not in labels:
+        return held + value
+    place = 2 * labels.index(label) + 1
+    return (*held[:place], held[place] + times, *held[place + 1 :])
+
+
+def _most(held: Vector) -> int:
+    counts = held[1::2]
+    return int(held[2 * counts.index(max(counts))])  # of several, the one that was seen first
+
+
+def _first(held: H, value: H) -> H:
+    return held
+
+
+def _last(held: H, value: H) -> H:
+    return value
+
+
+KINDS: Mapping[str, Kind[Any]] = {
+    "boolean": Kind(_always(_yes_or_no), max, lambda metric: int, _zero),
+    "mean": Kind(_always(_number), operator.add, _grid, _zero),
+    "choice": Kind(_label, _last, lambda metric: int, _zero),
+    "words": Kind(_always(_word), _last, lambda metric: int, _zero),
+    "histogram": Kind(_always(_number), operator.add, _buckets, _zero),
+    "vector": Kind(_vector, _sums, _coordinates, _zeros),
 }
+_MERGES: Mapping[str, Callable[[Any, Any], Any]] = {
+    **{"all": min, "max": max, "first": _first, "last": _last},
+    **{"count": operator.add, "share": _sums, "most": _counted},
+}
+
+
+def kind_of(metric: Metric) -> Kind[Any]:
+    """How a metric takes values."""
+    kind, word = KINDS[metric.kind], metric.aggregate
+    if word:
+        kind = replace(kind, merge=_MERGES[word])
+    if word == "count":
+        return replace(kind, event=_always(_one))
+    if word == "share":
+        index = _shared(kind.index)
+        return replace(kind, read=_always(_share), event=_always(_event), index=index, null=_no_yes)
+    return replace(kind, read=_labels, index=lambda metric: _most, null=_none) if word == "most" else kind

@@ -2,8 +2,8 @@
 
     "editor.minutes" = 2027-01-01        # the first day that is no longer reported
 
-It can only shorten what the locks say. Devices ask for it with `GET /v1/stopped`; the collector takes no report of a
-window that ends later.
+It can only shorten what the locks say. `GET /v1/stopped` shows it; the collector takes no report of a window that ends
+later.
 """
 
 import datetime

@@ -26,7 +26,7 @@ class Wanted:
 
     Attributes:
         segment: One; that with the most reports by default.
-        category: One, where the metric counts several; the largest by default.
+        category: One category or coordinate, where the metric has several; by default see `leading`.
         version: One; by default all that measure the same as the newest.
         windows: How many.
         end: Where the last of them ends, unix seconds; the present by default.
@@ -49,7 +49,7 @@ class Detail:
         apart: Versions that measure something else and are left out.
         segment: The segment that is shown.
         segments: All there are, with the newest row of each that may be shown.
-        category: The category that is shown; None where the metric counts none.
+        category: The category or coordinate that is shown; None where the metric has one number.
         categories: All there are, with the newest row of each that may be shown.
         rows: In order of time.
         scale: How their numbers are written.
@@ -90,6 +90,11 @@ class Detail:
     def latest(self) -> Row | None:
         """The newest row that may be shown."""
         return newest_shown(self.rows)
+
+    @property
+    def parts(self) -> tuple[str, str]:
+        """What there are several of, in the singular and the plural, where the metric has more than one number."""
+        return ("Coordinate", "Coordinates") if self.metric.kind == "vector" else ("Category", "Categories")
 
     @property
     def spans(self) -> tuple[int, ...]:
@@ -155,7 +160,7 @@ def detail(store: Store, now: float, name: str, wanted: Wanted) -> Detail | None
     recent = of(None, stop - min(_RECENT, wanted.windows) * cut.length) if len(declared) > 1 else []
     segment = wanted.segment if wanted.segment is not None else chosen(recent, declared)
     every = of(segment, start)
-    category = wanted.category if wanted.category is not None else leading(every)
+    category = wanted.category if wanted.category is not None else leading(subject.kind, every)
     shown = [row for row in every if row.category == category]
     return Detail(
         wanted=wanted,

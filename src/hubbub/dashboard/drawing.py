@@ -20,6 +20,7 @@ PATHS = {
     "too_uncertain": "M0,-1.1L1.1,0.8L-1.1,0.8Z",
     "suppressed": "M-0.8,-0.8L0.8,0.8M-0.8,0.8L0.8,-0.8",
     "empty": "M-1,0L1,0",
+    "undecoded": "M-0.9,-0.6L0.9,-0.6M-0.9,0L0.9,0M-0.9,0.6L0.3,0.6",
     "open": "M-1,0L-0.98,0M-0.01,0L0.01,0M0.98,0L1,0",
 }
 PATHS["provisional"] = PATHS["final"]

@@ -8,6 +8,7 @@ from hubbub.estimates import Period, Row
 from hubbub.estimates.wording import Scale
 from hubbub.lock import Metric
 from hubbub.mechanisms import of_metric
+from hubbub.privacy import null
 from hubbub.privacy.prices import keeps, plural
 
 _THOUSANDS = re.compile(r"\d(?=(?:\d{3})+$)")
@@ -96,12 +97,14 @@ def a(noun: str) -> str:
 def denominator(metric: Metric) -> str:
     """Who is in a number of this metric."""
     that, grace = f"that {metric.window}", duration(metric.grace)
+    turn = f"Of the installations whose turn it was {that}, about one in {metric.report_every}: those on which "
+    if metric.presence == "hidden":
+        who = turn if metric.report_every > 1 else "Installations on which "
+        absent = f"The value of those on which it did not run {that} counts as {null(metric)}."
+        return f"{who}the program ran {that} or within {grace} after it. {absent}"
     if metric.report_every == 1:
         return f"Installations on which the program ran {that} and reported within {grace}."
-    return (
-        f"Of the installations whose turn it was {that}, about one in {metric.report_every}: those on which the "
-        f"program ran then and reported within {grace}."
-    )
+    return f"{turn}the program ran then and reported within {grace}."
 
 
 def measured(metric: Metric) -> str:
@@ -110,7 +113,8 @@ def measured(metric: Metric) -> str:
         return "Share of installations that answer yes"
     if metric.shares:
         return f"Share of installations by answer, for each {metric.window}"
-    return f"Mean per installation and {metric.window}; each value is clipped to {possible(metric)}"
+    mean = "Mean of each coordinate" if metric.kind == "vector" else "Mean"
+    return f"{mean} per installation and {metric.window}; each value is clipped to {possible(metric)}"
 
 
 def possible(metric: Metric, bounds: Sequence[float] = ()) -> str:
@@ -161,9 +165,9 @@ def limits(metric: Metric, scale: Scale, rows: Sequence[Row]) -> list[tuple[str,
                 "one. The truth lies within; so does the column tidied of the files.",
             )
         )
-    if rows:
+    if rows and (lies := rows[-1].manipulation_per_percent) is not None:
         share = "points" if metric.shares else metric.unit
-        moved = f"{rounded(scale.factor * rows[-1].manipulation_per_percent)}{_HARD}{share}".rstrip()
+        moved = f"{rounded(scale.factor * lies)}{_HARD}{share}".rstrip()
         lines.append(("Lies count.", f"One liar in a hundred installations can move the value by up to {moved}."))
     if keeps(metric):
         lines.append(

@@ -19,6 +19,7 @@ from hubbub.store import Store
 from hubbub.windows import iso, midnight, windows
 
 WINDOWS = 28  # that a sparkline shows
+_DECODE = "words show in `hubbub estimate` with --candidates"
 _WITHOUT = {"suppressed": "too few reports", "empty": "no reports"}
 
 
@@ -35,7 +36,7 @@ class Entry:
         note: How old it is and what came since, or why nothing is shown; empty where there is nothing to say.
         running: Whether reports can come at present.
         segments: How many segments there are.
-        category: That which is shown, the largest; empty where the metric counts none.
+        category: That which is shown, the largest, or the first coordinate; empty where the metric has one number.
         spark: Its recent windows.
         drawn: From the first to the last of them, `28 days`.
         outside: Whether `row` reaches beyond what is possible.
@@ -104,8 +105,15 @@ def chosen(found: Sequence[Row], declared: Sequence[str]) -> str:
     return max(counts, key=lambda segment: counts[segment])
 
 
-def leading(found: Sequence[Row]) -> str | None:
-    """The category with the largest newest value, but for `none`; None where a metric counts no categories."""
+def leading(kind: str, found: Sequence[Row]) -> str | None:
+    """What a metric of this kind is shown by: its first coordinate, or the category of the largest newest value.
+
+    `none` is passed over; None where the metric has one number.
+    """
+    if kind == "mean":  # rows beside it are ratios
+        return None
+    if kind == "vector":
+        return max(found, key=lambda row: (row.window_start, row.version)).category if found else None
     newest: dict[str, Row] = {}
     for row in sorted(found, key=lambda row: (row.window_start, row.version)):
         if row.category is not None and row.value is not None:
@@ -134,7 +142,7 @@ def _entry(store: Store, now: float, versions: Sequence[Known], metrics: Mapping
     found = [row for row in found if row.version in alike]
     segment = chosen(found, newest.segments)
     found = sorted((row for row in found if row.segment == segment), key=lambda row: (row.window_start, row.version))
-    category = leading(found)
+    category = leading(newest.kind, found)
     found = [row for row in found if row.category == category]
     scale = Scale.of(newest.kind, newest.unit, found)
     shown = newest_shown(found)
@@ -147,7 +155,7 @@ def _entry(store: Store, now: float, versions: Sequence[Known], metrics: Mapping
         prices=[lines["report"], lines["steady"]],
         state=shown.state if shown else found[-1].state if found else "",
         row=_latest(shown, scale, alike[shown.version].window) if shown else None,
-        note=_note(found, shown, newest.window, span, now),
+        note=_note(found, shown, newest, span, now),
         running=span[0] <= now < span[1],
         segments=len(newest.segments),
         category=category or "",
@@ -181,8 +189,8 @@ def _latest(row: Row, scale: Scale, window: str) -> Latest:
     )
 
 
-def _note(found: Sequence[Row], shown: Row | None, window: str, span: tuple[int, int], now: float) -> str:
-    begin, end = span
+def _note(found: Sequence[Row], shown: Row | None, known: Known, span: tuple[int, int], now: float) -> str:
+    (begin, end), window = span, known.window
     if now < begin:
         return f"begins {iso(begin)[:10]}"
     after = [row for row in found if shown is None or row.window_start > shown.window_start]
@@ -191,6 +199,8 @@ def _note(found: Sequence[Row], shown: Row | None, window: str, span: tuple[int,
     if without:
         words = _WITHOUT[without[0].state] if len({row.state for row in without}) == 1 else "too few reports or none"
         told.append(f"{words} since {formats.when(window, without[0].window_start)}")
+    if known.kind == "words" and found:
+        told.append(_DECODE)
     if end <= now:
         told.append(f"over since {iso(end)[:10]}")
     return "; ".join(filter(None, told)) if told or found else "no reports yet"

@@ -16,8 +16,9 @@ MARKS = {
     "suppressed": "too few reports: no value is shown",
     "empty": "no reports at all",
     "open": "has not ended, or too few reports so far",
+    "undecoded": "reports are there; which words they hold a list of candidates tells",
 }
-MISSING = ("suppressed", "empty", "open")
+MISSING = ("suppressed", "empty", "open", "undecoded")
 Bounds = tuple[float, float]
 SERIES = 3  # that are told apart by colour; older encodings share the last one
 
@@ -120,6 +121,8 @@ def surprising(found: Sequence[Mark], bounds: Bounds) -> list[float]:
 
 
 def _shape(row: Row, scale: Scale) -> str:
-    if row.value is None or row.state == "too_uncertain":
+    if row.value is None:
+        return row.state if row.state in MISSING else "undecoded"
+    if row.state == "too_uncertain":
         return row.state
     return "zero" if float(scale.bare(row.value)) == 0 else row.state

@@ -3,7 +3,7 @@
 from hubbub.definitions.advice import Review, review
 from hubbub.definitions.building import build, read, refusals, save
 from hubbub.definitions.comparing import Change, compare
-from hubbub.definitions.facts import facts
+from hubbub.definitions.facts import COMES_TO, facts
 from hubbub.definitions.keys import schema
 from hubbub.definitions.models import Definition, Registry
 from hubbub.definitions.problems import DefinitionErrors, Problem
@@ -13,6 +13,7 @@ from hubbub.definitions.starter import template
 from hubbub.definitions.wording import worth_lines
 
 __all__ = [
+    "COMES_TO",
     "Change",
     "Definition",
     "DefinitionErrors",

@@ -2,24 +2,26 @@
 
 import datetime
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import msgspec
 
 from hubbub.definitions.building import build, locked
 from hubbub.definitions.models import Definition, Registry, duration
+from hubbub.definitions.rotating import groups, placed
 from hubbub.definitions.selecting import select
 from hubbub.definitions.worth import EXAMPLES, Cure, Worth, cures, worth
-from hubbub.encoders.rappor import Rappor
-from hubbub.lock import Metric
-from hubbub.mechanisms.base import default_permanent
+from hubbub.lock import ACTIVE, Lock, Metric
+from hubbub.mechanisms.base import MAX_EPSILON, default_permanent
 from hubbub.mechanisms.choosing import Considered
-from hubbub.privacy import nats
+from hubbub.privacy import nats, null
 from hubbub.privacy.prices import plural
 
 ALIKE = 1 + 1e-6  # mechanisms miss the epsilon that they are asked for by less
-_PER_BIT = 1.2  # permanent loss of a bit from which on hiding its changes costs no more than their own loss
+_DEAR = 2.1  # times epsilon: from here on a changed window is dear; the default of one bit stays below
+_ONE_OF = 10  # bits that must be missing to single a device out: then it is one of a thousand
+_MANY = 1_000_000  # devices, where their number is not told
 _CYCLES = {"hour": (168, "hours of the week"), "day": (7, "days of the week")}
 
 
@@ -34,6 +36,8 @@ class Review:
         cures: What would meet the target, if it is missed.
         warnings: Things to think over, most metrics have none.
         considered: Mechanisms that were looked at, the chosen one first.
+        turns: What its group of metrics that take turns costs and gains; empty where it has none.
+        halves: How `active = true` divides what is allowed between two reports; empty without it.
     """
 
     name: str
@@ -42,6 +46,8 @@ class Review:
     cures: tuple[Cure, ...]
     warnings: tuple[str, ...]
     considered: tuple[Considered, ...]
+    turns: str = ""
+    halves: str = ""
 
 
 def review(registry: Registry, today: datetime.date) -> list[Review]:
@@ -50,19 +56,53 @@ def review(registry: Registry, today: datetime.date) -> list[Review]:
     Raises:
         DefinitionErrors: A mechanism refuses a definition.
     """
-    lock = build(registry)
-    return [_review(lock.metrics[name], definition, today) for name, definition in registry.metrics.items()]
+    lock, found = build(registry), placed(registry.metrics)
+    members = groups(registry.metrics)
+    turns = {group: _turns(group, {name: found[name] for name in names}, lock) for group, names in members.items()}
+    return [
+        _review(lock.metrics[name], definition, today, turns.get(definition.rotation.partition(":")[0], ""), lock)
+        for name, definition in found.items()
+    ]
 
 
-def _review(metric: Metric, definition: Definition, today: datetime.date) -> Review:
+def _review(metric: Metric, definition: Definition, today: datetime.date, turns: str, lock: Lock) -> Review:
     crowds = EXAMPLES if definition.expected_devices is None else (definition.expected_devices,)
     return Review(
         metric.name,
         tuple(worth(metric, devices) for devices in crowds),
         definition.target_margin,
         tuple(cures(definition)),
-        tuple(warnings(metric, definition, today)),
+        # They are those of what feeds it.
+        () if metric.source else (*warnings(metric, definition, today), *_shown(metric, lock)),
         select(definition).considered,
+        turns,
+        _halves(metric, definition) if definition.active and not metric.source else "",
+    )
+
+
+def _halves(metric: Metric, definition: Definition) -> str:
+    """What each of two reports has of the epsilon that is written once."""
+    kept = "" if definition.permanent is None else f" and of permanent_epsilon = {definition.permanent:g}"
+    return (
+        f"active = true: two reports for each {metric.window}, this one and that of {metric.name}{ACTIVE}, each with "
+        f"half of epsilon = {definition.epsilon:g}{kept}"
+    )
+
+
+def _turns(group: str, members: Mapping[str, Definition], lock: Lock) -> str:
+    """What it is worth that metrics take turns, beside the same metrics with a report each in every window."""
+    alone = [
+        locked(name, msgspec.structs.replace(definition, report_every=1, rotation="")).prices
+        for name, definition in members.items()
+    ]
+    together = [lock.metrics[name].prices for name in members]
+    window = lock.metrics[next(iter(members))].window
+    change = f"{nats(max(one.change for one in together))} instead of {nats(math.fsum(one.change for one in alone))}"
+    life = f"{nats(math.fsum(one.life for one in together))} instead of {nats(math.fsum(one.life for one in alone))}"
+    return (
+        f"takes turns in {group} ({', '.join(members)}): one report for each {window} instead of {len(members)}, "
+        f"intervals of one {window} {math.sqrt(len(members)):.2g} times as wide; for the group, one changed {window} "
+        f"costs epsilon {change}, the whole life {life}"
     )
 
 
@@ -71,6 +111,7 @@ def warnings(metric: Metric, definition: Definition, today: datetime.date) -> It
     if definition.expires <= today:
         yield f"has ended on {definition.expires} and measures nothing; renew it: hubbub registry renew"
     yield from _panels(definition)
+    yield from _absent(metric, definition)
     yield from _losses(metric, definition)
     ticks = metric.encoder.size - 1
     if definition.bucket and ticks % definition.bucket:
@@ -81,6 +122,7 @@ def warnings(metric: Metric, definition: Definition, today: datetime.date) -> It
         )
     if duration(definition.grace) < 3 * 86_400:
         yield f'grace = "{definition.grace}" leaves out devices that come back later: "14d" lets nearly all in'
+    yield from _recognised(metric, definition.expected_devices or _MANY)
     if definition.expected_devices is not None:
         reports = definition.expected_devices / metric.report_every / len(metric.segments)
         if reports < metric.min_reports:
@@ -91,17 +133,58 @@ def warnings(metric: Metric, definition: Definition, today: datetime.date) -> It
             )
 
 
-def _panels(definition: Definition) -> Iterator[str]:
-    cycle, noun = _CYCLES.get(definition.window, (1, ""))
-    if (common := math.gcd(definition.report_every, cycle)) > 1:
+def _recognised(metric: Metric, devices: int) -> Iterator[str]:
+    """Where two reports of a steady device tell so much that it is not one of a thousand that could be meant."""
+    public, linkage = metric.encoder.public_bits, metric.encoder.linkage_bits
+    if public + linkage <= max(0.0, math.log2(devices) - _ONE_OF):
+        return
+    if public + linkage < 1:  # whatever the crowd, a device is not told from half of it
+        return
+    clear = f", {public:.3g} of them in the clear" if public else ""
+    yield (
+        f"a report of a steady device tells up to {public + linkage:.3g} bits about its next{clear}; among {devices} "
+        f"devices that leaves less than {2**_ONE_OF} that it could be: take fewer categories or another mechanism"
+    )
+
+
+def _absent(metric: Metric, definition: Definition) -> Iterator[str]:
+    if metric.presence == "hidden":
         yield (
-            f"report_every = {definition.report_every} shares the factor {common} with the {cycle} {noun}: "
-            f"the same devices would always answer for the same ones; write {_coprime(definition.report_every, cycle)}"
+            f'presence = "hidden" counts each {metric.window} in which the program did not run as {null(metric)}; '
+            f"devices that stay away for longer than grace = {definition.grace} still show, and are missing"
         )
 
 
-def _coprime(number: int, cycle: int) -> int:
-    return next(r for r in range(number, 0, -1) if math.gcd(r, cycle) == 1)
+def _shown(metric: Metric, lock: Lock) -> Iterator[str]:
+    """Where other metrics tell what this one hides."""
+    ran = [other for other in lock.metrics.values() if other.presence == "ran" and not other.source]
+    if metric.presence == "ran" or not ran:
+        return
+    ran.sort(key=lambda other: not metric.group or other.group != metric.group)  # those of its own group first
+    own = f" of its own group {metric.group}" if metric.group and ran[0].group == metric.group else ""
+    others = f" (and {plural(len(ran) - 1, 'other metric')})" if len(ran) > 1 else ""
+    yield (
+        f'presence = "hidden" hides little here: reports of {ran[0].name}{own}{others} with presence = "ran" tell in '
+        "which windows the program ran; write hidden there too"
+    )
+
+
+def _panels(definition: Definition) -> Iterator[str]:
+    cycle, noun = _CYCLES.get(definition.window, (1, ""))
+    every = definition.report_every
+    if (common := math.gcd(every, cycle)) == 1:
+        return
+    shared, same = f"shares the factor {common} with the {cycle} {noun}", "the same devices would always answer for"
+    if definition.rotation:
+        less, more = _coprime(range(every, 0, -1), cycle), _coprime(range(every, every + cycle), cycle)
+        size = f"{less} or {more}" if less > 1 else f"{more}"
+        yield f"its group of {every} metrics {shared}: {same} it at the same ones; make it a group of {size}"
+    else:
+        yield f"report_every = {every} {shared}: {same} the same ones; write {_coprime(range(every, 0, -1), cycle)}"
+
+
+def _coprime(numbers: range, cycle: int) -> int:
+    return next(number for number in numbers if math.gcd(number, cycle) == 1)
 
 
 def _losses(metric: Metric, definition: Definition) -> Iterator[str]:
@@ -120,11 +203,21 @@ def _losses(metric: Metric, definition: Definition) -> Iterator[str]:
     elif definition.changes_visible:
         if metric.prices.life < math.inf:
             yield "changes_visible = true changes nothing: permanent_epsilon > epsilon, so changes are hidden"
-    elif memo.change > 2.1 * definition.epsilon:
-        usual = f"{default_permanent(definition.epsilon):g} or leave it out"
-        if isinstance(metric.encoder, Rappor):  # twice as many bits as hashes differ, each with its part of the losses
-            usual = f"{max(2 * definition.epsilon, _PER_BIT * 2 * metric.encoder.hashes):g}"
+    elif memo.change > _DEAR * definition.epsilon / definition.reports:
+        usual = " (the default)" if definition.permanent_epsilon is None else ""
         yield (
-            f"one changed window costs up to {nats(memo.change)}: permanent_epsilon = {definition.permanent:g} is too "
-            f"close to epsilon = {definition.epsilon:g}; write {usual}"
+            f"one changed window costs up to {nats(memo.change)}: permanent_epsilon = {definition.permanent:g}{usual} "
+            f"is too close to epsilon = {definition.epsilon:g}{_enough(metric, definition)}"
         )
+
+
+def _enough(metric: Metric, definition: Definition) -> str:
+    """The default, or a number of halves, at which this mechanism hides changes about as well as values."""
+    usual = definition.reports * default_permanent(definition.epsilon / definition.reports)
+    for permanent in (usual, *(half / 2 for half in range(math.floor(2 * usual) + 1, 2 * int(MAX_EPSILON) + 1))):
+        changed = msgspec.structs.replace(
+            definition, mechanism=metric.encoder.name, permanent_epsilon=permanent, max_change=None, max_life=None
+        )
+        if locked(metric.name, changed).prices.change <= _DEAR * definition.epsilon / definition.reports:
+            return f"; write {permanent:g}" + " or leave it out" * (permanent == usual)
+    return ""

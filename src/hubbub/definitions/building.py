@@ -1,17 +1,20 @@
 """From definitions to metrics.lock: integers, hashes and prices are fixed here once, and reviewed with the app."""
 
 import contextlib
+import dataclasses
 import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from hubbub.definitions.activity import source
 from hubbub.definitions.models import Definition, Registry, duration
 from hubbub.definitions.problems import DefinitionErrors, Problem, toml
 from hubbub.definitions.reading import load, read_lock
+from hubbub.definitions.rotating import placed
 from hubbub.definitions.selecting import grid, select
 from hubbub.errors import ParameterError
-from hubbub.lock import Lock, Metric, dump
+from hubbub.lock import AGGREGATES, Lock, Metric, dump, overfull
 
 
 def build(registry: Registry, previous: Lock | None = None) -> Lock:
@@ -24,14 +27,21 @@ def build(registry: Registry, previous: Lock | None = None) -> Lock:
     Raises:
         DefinitionErrors: A mechanism refuses a definition, or the lock cannot follow the previous one.
     """
-    metrics, problems = {}, []
-    for name, definition in registry.metrics.items():
+    metrics: dict[str, Metric] = {}
+    problems: list[Problem] = []
+    for name, definition in placed(registry.metrics).items():
         try:
-            metrics[name] = locked(name, definition)
+            metric = locked(name, definition)
+            of = source(name, registry.metrics)
+            metrics[name] = dataclasses.replace(metric, source=metrics[of].hash) if of else metric
         except ParameterError as error:
             key = f"metrics.{toml(name)}.{error.name}"
             problems.append(Problem(key, toml(error.value), f"is not {error.expected}", "write another value"))
     lock = Lock(registry.collection, metrics)
+    problems += [
+        Problem(f"metrics.{toml(name)}.presence", '"hidden"', problem, remedy)
+        for name, problem, remedy in overfull(metrics)
+    ]
     if previous and not problems:
         problems += refusals(previous, lock)
     if problems:
@@ -57,7 +67,7 @@ def _begins_as_lock(file: Path) -> bool:
 
 
 def locked(name: str, definition: Definition) -> Metric:
-    """One metric as devices will encode it.
+    """One metric as devices will encode it, from its definition as `placed` leaves it.
 
     Raises:
         ParameterError: The mechanism refuses a parameter.
@@ -71,7 +81,7 @@ def locked(name: str, definition: Definition) -> Metric:
         lower=lower,
         step=step,
         unit=definition.unit,
-        labels=tuple(definition.categories or ()),
+        labels=tuple(definition.categories or definition.coordinates or ()),
         window=definition.window,
         starts=definition.starts.isoformat(),
         expires=definition.expires.isoformat(),
@@ -85,7 +95,14 @@ def locked(name: str, definition: Definition) -> Metric:
         description=definition.description,
         purpose=definition.purpose,
         owners=tuple(definition.owners),
+        aggregate=_stated(definition),
     )
+
+
+def _stated(definition: Definition) -> str:
+    """What several values come to, where it is not what the kind does anyway."""
+    word = definition.aggregate or ""
+    return "" if word == AGGREGATES[definition.kind][0] else word
 
 
 def refusals(old: Lock, new: Lock) -> Iterator[Problem]:

@@ -5,17 +5,20 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from hubbub.definitions.keys import DOMAIN, KEYS, kinds_with
-from hubbub.definitions.models import KINDS, duration
+from hubbub.definitions.kinds import KINDS
+from hubbub.definitions.models import duration
 from hubbub.definitions.problems import Problem, foreign, toml, toml_key
 from hubbub.encoders import registry as encoders
 from hubbub.encoders.one_bit_mean import MAX_ENTRIES, MAX_TICKS
-from hubbub.lock import DIMENSION, LABEL, MAX_CELLS, MAX_GRACE, MAX_LIFE, MILLION, MIN_GRACE, NONE
+from hubbub.lock import AGGREGATES, DIMENSION, LABEL, MAX_CELLS, MAX_GRACE, MAX_LIFE, MILLION, MIN_GRACE, NONE
 from hubbub.mechanisms import registry as mechanisms
-from hubbub.mechanisms.base import MAX_EPSILON, default_permanent
+from hubbub.mechanisms.base import MAX_EPSILON, MIN_EPSILON, default_permanent
+from hubbub.mechanisms.vector import TICKS
 from hubbub.windows import midnight, windows
 
 Values = Mapping[str, Any]  # keys that are right by themselves, defaults filled in
 Check = Callable[[Values, Values], Iterator[Problem]]
+_FINE = 1000  # steps of a vector's range, unless it has fewer millionths: rounding is off by 1/2000 of it at most
 
 
 def millionths(number: float) -> int:
@@ -31,12 +34,7 @@ def mechanisms_for(kind: str, strategy: str = "fresh") -> list[str]:
 
 def _kind(values: Values, given: Values) -> Iterator[Problem]:
     kind, domain = values["kind"], KINDS[values["kind"]]
-    if not (names := mechanisms_for(kind)):
-        known = " and ".join(k for k in KINDS if mechanisms_for(k))
-        yield Problem(
-            "kind", toml(kind), "has no mechanism in this release", f"use {known}, or wait for a later release"
-        )
-        return
+    names = mechanisms_for(kind)
     for key in DOMAIN:
         if given.get(key) is not None and kind not in kinds_with(key):
             owners = " and ".join(kinds_with(key))
@@ -70,6 +68,32 @@ def _grid(values: Values, given: Values) -> Iterator[Problem]:
         problem = f"is not in [{-(-ticks // MAX_ENTRIES)}, {ticks}], counted in steps"
         remedy = f"at most {MAX_ENTRIES} buckets fit into a range; leave bucket out for the whole range"
         yield Problem("bucket", toml(given["bucket"]), problem, remedy)
+
+
+def _aggregate(values: Values, given: Values) -> Iterator[Problem]:
+    kind, word = values["kind"], values["aggregate"]
+    if word not in AGGREGATES[kind]:
+        near = " or ".join(toml(known) for known in AGGREGATES[kind])
+        yield Problem("aggregate", toml(word), f"is nothing that values of the kind {kind} come to", f"write {near}")
+    elif word == "share" and ("lower" in values and "upper" in values):
+        for key, end in (("lower", 0), ("upper", 1)):
+            if values[key] != end:
+                yield Problem(key, toml(given[key]), "is not that of a share of yes", f"write {key} = {end}")
+        if kind == "mean" and values["step"] >= 1:
+            problem = "is too coarse: every share would be rounded to 0 or 1"
+            yield Problem("step", toml(given.get("step", 1)), problem, "write step = 0.01")
+
+
+def _active(values: Values, given: Values) -> Iterator[Problem]:
+    if not values["active"] or values["kind"] != "mean":
+        return
+    lower, upper, step = (millionths(values[key]) for key in ("lower", "upper", "step"))
+    if not lower <= 0 <= upper or lower % step:
+        problem = "needs 0 among the values: it is the number of those that record nothing"
+        yield Problem("active", "true", problem, "write lower = 0")
+    if values["epsilon"] < 2 * MIN_EPSILON:
+        problem = "is too little to be shared by two reports"
+        yield Problem("epsilon", toml(given["epsilon"]), problem, f"write epsilon = {2 * MIN_EPSILON:g} or more")
 
 
 def decimal(count: int) -> str:
@@ -106,9 +130,40 @@ def _categories(values: Values, given: Values) -> Iterator[Problem]:
         yield Problem("categories", toml(given["categories"]), problem, "list each label once")
 
 
+def steps(norm: int) -> int:
+    """Steps from -norm to norm, in millionths: as many as can be of whole millionths, `TICKS` at most."""
+    return next(ticks for ticks in range(min(2 * norm, TICKS), 0, -1) if not 2 * norm % ticks)
+
+
+def _norm(values: Values, given: Values) -> Iterator[Problem]:
+    if values["kind"] != "vector":
+        return
+    norm = millionths(values["norm"])
+    if steps(norm) < min(2 * norm, _FINE):
+        problem = f"leaves {steps(norm)} steps between -norm and norm, since each has at most 6 decimals"
+        remedy = f"write norm = {decimal(-(-norm // 1000) * 1000)}"
+        yield Problem("norm", toml(given["norm"]), problem, remedy)
+
+
+def _coordinates(values: Values, given: Values) -> Iterator[Problem]:
+    if values["kind"] != "vector":
+        return
+    names, shown = values["coordinates"], toml(given["coordinates"])
+    if len(names) != values["dimension"]:
+        problem = f"has {len(names)} names for dimension = {values['dimension']}"
+        yield Problem("coordinates", shown, problem, "name each coordinate once, or leave coordinates out")
+    elif len(set(names)) < len(names):
+        yield Problem("coordinates", shown, "names two coordinates alike", "name each coordinate once")
+
+
 def _strategy(values: Values, given: Values) -> Iterator[Problem]:
     kind, strategy = values["kind"], values["strategy"]
-    if not mechanisms_for(kind) or mechanisms_for(kind, strategy):
+    fit, name = mechanisms_for(kind, strategy), values.get("mechanism")
+    if fit:
+        if name in mechanisms_for(kind) and name not in fit:
+            problem = f'draws each report anew and has no permanent answers, which strategy = "{strategy}" wants'
+            remedy = f'write strategy = "fresh", or leave mechanism out, or use {" or ".join(fit)}'
+            yield Problem("mechanism", toml(name), problem, remedy)
         return
     problem = f"is not there for the kind {kind} in this release: each report is drawn anew and losses add up"
     yield Problem("strategy", toml(given.get("strategy", strategy)), problem, 'write strategy = "fresh"')
@@ -129,7 +184,8 @@ def _losses(values: Values, given: Values) -> Iterator[Problem]:
     if values["strategy"] != "memo":
         return
     epsilon = values["epsilon"]
-    usual = default_permanent(epsilon)
+    reports = 2 if values.get("active") else 1
+    usual = reports * default_permanent(epsilon / reports)
     permanent = values.get("permanent_epsilon", usual)
     shown = toml(given["permanent_epsilon"]) if "permanent_epsilon" in given else ""
     better = f"leave it out for {usual:g}" if 2 * epsilon <= MAX_EPSILON else "write a smaller epsilon"
@@ -175,6 +231,12 @@ def _dimensions(values: Values, given: Values) -> Iterator[Problem]:
         yield Problem("dimensions", toml(given["dimensions"]), problem, remedy)
 
 
+def _presence(values: Values, given: Values) -> Iterator[Problem]:
+    if values["presence"] == "hidden" and values["dimensions"]:
+        problem = 'cannot stand beside presence = "hidden": windows filled in later would carry the values of that time'
+        yield Problem("dimensions", toml(given["dimensions"]), problem, 'remove dimensions, or write presence = "ran"')
+
+
 def dimensions_in_detail(tree: object) -> Iterator[Problem]:
     """Which name or value of a `dimensions` that was refused is to blame, where that can be told."""
     if not isinstance(tree, Mapping):
@@ -200,11 +262,11 @@ def dimensions_in_detail(tree: object) -> Iterator[Problem]:
 
 
 def _target(values: Values, given: Values) -> Iterator[Problem]:
-    if not mechanisms_for(values["kind"]):
-        return
     half = MILLION // 2
     if values["kind"] == "mean":
         half = (millionths(values.get("upper", 0)) - millionths(values.get("lower", 0))) // 2
+    if values["kind"] == "vector":
+        half = millionths(values.get("norm", 0))
     if 0 < half < millionths(values["target_margin"]):
         problem = f"is more than {decimal(half)}, half the range: any number would do"
         yield Problem("target_margin", toml(given["target_margin"]), problem, KEYS["target_margin"].remedy)
@@ -215,12 +277,17 @@ _CHECKS: tuple[tuple[tuple[str, ...], Check], ...] = (
     (("kind", "lower", "upper", "step"), _grid),
     (("kind", "lower", "upper", "buckets"), _buckets),
     (("kind", "categories"), _categories),
+    (("kind", "norm"), _norm),
+    (("kind", "dimension", "coordinates"), _coordinates),
     (("kind", "strategy"), _strategy),
+    (("kind", "aggregate", "step"), _aggregate),
+    (("kind", "active", "lower", "upper", "step", "epsilon"), _active),
     (("strategy",), _fresh),
     (("strategy", "epsilon", "changes_visible"), _losses),
     (("starts", "expires", "window"), _life),
     (("grace",), _grace),
     (("dimensions",), _dimensions),
+    (("presence", "dimensions"), _presence),
     (("kind", "target_margin"), _target),
 )
 

@@ -90,6 +90,8 @@ def _more(old: Metric, new: Metric) -> Iterator[str]:
         yield f"smaller windows: {old.window} -> {new.window}"
     if new.report_every < old.report_every:
         yield f"more turns: report_every {old.report_every} -> {new.report_every}"
+    if new.presence != old.presence and new.presence == "hidden":
+        yield f"reports for each {new.window} in which the program did not run, too: presence = hidden"
     before, after = _days(old), _days(new)
     if after > before:
         yield f"longer life: {before} -> {after} days"

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import msgspec
 from msgspec import Meta, Struct
 
-from hubbub.definitions.models import KINDS, Definition, Document
-from hubbub.lock import MAX_INTEGER
+from hubbub.definitions.kinds import KINDS
+from hubbub.definitions.models import Definition, Document
+from hubbub.lock import AGGREGATES, MAX_INTEGER
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,10 @@ def schema() -> dict[str, Any]:
             "if": {"properties": {"kind": {"const": kind}}},
             "then": {
                 "required": list(domain.required),
-                "properties": {key: False for key in DOMAIN if kind not in kinds_with(key)},
+                "properties": {
+                    "aggregate": {"enum": list(AGGREGATES[kind])},
+                    **{key: False for key in DOMAIN if kind not in kinds_with(key)},
+                },
             },
         }
         for kind, domain in KINDS.items()

@@ -12,9 +12,11 @@ from typing import Any
 
 import msgspec
 
+from hubbub.definitions.activity import problems as active
 from hubbub.definitions.checks import check, dimensions_in_detail
+from hubbub.definitions.forms import FIRST_YEAR, LAST_YEAR, MAX_NAME
 from hubbub.definitions.keys import KEYS, TOP, Key
-from hubbub.definitions.models import FIRST_YEAR, LAST_YEAR, MAX_NAME, RESERVED, Definition, Registry
+from hubbub.definitions.models import RESERVED, Definition, Registry
 from hubbub.definitions.problems import (
     DefinitionErrors,
     Problem,
@@ -26,6 +28,7 @@ from hubbub.definitions.problems import (
     toml_key,
     toml_line,
 )
+from hubbub.definitions.rotating import problems as rotating
 from hubbub.errors import LockError
 from hubbub.lock import NAME, Lock, parse
 
@@ -118,6 +121,7 @@ def loads(raw: bytes, file: str) -> Registry:
     top = {key: value for key, value in tree.items() if key != "metrics"}
     values, _ = _values(top, {key: TOP[key] for key in TOP if key != "metrics"}, "", problems, others=("metrics",))
     metrics = _metrics(tree.get("metrics"), problems)
+    problems = problems or [*active(metrics), *rotating(metrics)]
     if problems:
         raise DefinitionErrors(file, problems)
     return Registry(file, values["collection"], metrics)
@@ -240,7 +244,7 @@ def _wrong(name: str, value: object, key: Key) -> Iterator[Problem]:
         fits = not isinstance(value, str) or key.type.__origin__ is not _DATE
     except (msgspec.ValidationError, OverflowError):
         fits = False
-    if not fits and isinstance(value, str) and value and name in RESERVED and RESERVED[name] in (value, "a group"):
+    if not fits and isinstance(value, str) and RESERVED.get(name) == value:
         yield Problem(name, toml(value), "is reserved for a later release and refused for now", key.remedy)
     elif not fits and name == "collection" and isinstance(value, str):
         yield Problem(name, toml(value), no_collection(value), key.remedy)

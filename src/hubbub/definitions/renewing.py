@@ -12,6 +12,7 @@ from hubbub.definitions.facts import permanent
 from hubbub.definitions.models import Registry
 from hubbub.definitions.problems import DefinitionErrors, Problem, toml
 from hubbub.definitions.reading import load, loads
+from hubbub.definitions.rotating import placed
 from hubbub.lock import Metric
 
 
@@ -61,7 +62,8 @@ def renew(path: str | Path, name: str, expires: datetime.date, starts: datetime.
         if table[key] != value:
             table[key] = value
     text = tomlkit.dumps(document).encode()
-    renewed = Renewal(locked(name, old), locked(name, loads(text, registry.file).metrics[name]))
+    before, after = placed(registry.metrics), placed(loads(text, registry.file).metrics)
+    renewed = Renewal(locked(name, before[name]), locked(name, after[name]))
     assert renewed.old.hash == renewed.new.hash
     replace(path, text)
     return renewed

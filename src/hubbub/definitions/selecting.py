@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import Any
 
-from hubbub.definitions.checks import mechanisms_for, millionths
+from hubbub.definitions.checks import mechanisms_for, millionths, steps
 from hubbub.definitions.models import Definition
 from hubbub.lock import MILLION
 from hubbub.mechanisms import registry
@@ -19,12 +19,15 @@ def select(definition: Definition) -> Choice:
     """
     cut = windows(definition.window)
     life = cut.inside(midnight(definition.starts.isoformat()), midnight(definition.expires.isoformat()))
+    reports = definition.reports
+    most = definition.max_change, definition.max_life
+    change, lifelong = (None if limit is None else limit / reports for limit in most)
     return _selected(
         definition.kind,
-        definition.epsilon,
-        definition.permanent,
+        definition.epsilon / reports,
+        None if definition.permanent is None else definition.permanent / reports,
         (definition.mechanism,) if definition.mechanism else tuple(_candidates(definition)),
-        (definition.max_bits, definition.max_change, definition.max_life),
+        (definition.max_bits, change, lifelong),
         -(-len(life) // definition.report_every),
         tuple(sorted(_domain(definition).items())),
     )
@@ -60,7 +63,7 @@ def _candidates(definition: Definition) -> list[str]:
 
 
 def _domain(definition: Definition) -> dict[str, Any]:
-    """The domain as devices count it: steps of a mean from 0, numbers of buckets, labels."""
+    """The domain as devices count it: steps of a mean from 0 or of each coordinate, numbers of buckets, labels."""
     if definition.kind == "choice":
         return {"categories": tuple(definition.categories or ())}
     if definition.kind == "histogram":
@@ -68,6 +71,8 @@ def _domain(definition: Definition) -> dict[str, Any]:
     if definition.kind == "words":
         sizes = {"bits": definition.bits, "hashes": definition.hashes, "cohorts": definition.cohorts}
         return {key: size for key, size in sizes.items() if size is not None}
+    if definition.kind == "vector":
+        return {"dimension": definition.dimension, "ticks": steps(millionths(definition.norm or 0))}
     if definition.kind != "mean":
         return {}
     span = millionths(definition.upper or 0) - millionths(definition.lower or 0)
@@ -77,6 +82,9 @@ def _domain(definition: Definition) -> dict[str, Any]:
 
 def grid(definition: Definition) -> tuple[int, int]:
     """Lower end and width of a step or bucket, in millionths of the unit."""
+    if definition.kind == "vector":
+        norm = millionths(definition.norm or 0)
+        return -norm, 2 * norm // steps(norm)
     if definition.kind not in ("mean", "histogram"):
         return 0, MILLION
     lower = millionths(definition.lower or 0)

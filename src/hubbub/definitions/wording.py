@@ -13,6 +13,7 @@ _EVERY = {"hour": "an hour", "day": "a day", "week": "a week"}
 def worth_lines(metric: Metric, found: Review) -> list[str]:
     """What the metric is worth, and its target with what would meet it."""
     lines = [_crowds(metric, found.worth)] + ([] if found.target is None else [_target(metric, found, found.target)])
+    lines += [line for line in (found.halves, found.turns) if line]
     return lines + ([_mechanism(found)] if len(found.considered) > 1 else [])
 
 
@@ -29,9 +30,10 @@ def _crowds(metric: Metric, crowds: Sequence[Worth]) -> str:
     if more:
         text += "".join(f", with {spaced(w.devices)} ± {amount(metric, w.margin)}" for w in more) + " at worst"
         return text + "; write expected_devices for yours"
-    if metric.kind == "mean":
+    if not metric.shares:
         text += f"{_unit(metric)} ({_rounded(100 * first.share)} % of the range)"
     worst = "for a rare one of them" if metric.encoder.size > 2 and metric.shares else "at worst"
+    worst = f"for each coordinate {worst}" if metric.kind == "vector" else worst
     text += f" {worst}; {SEVERAL[metric.window][1]} ± {amount(metric, first.several)}"
     if len(metric.segments) > 1:
         text += f"; in each of {len(metric.segments)} segments ± {amount(metric, first.segment)}"
@@ -50,7 +52,8 @@ def _target(metric: Metric, found: Review, target: float) -> str:
 
 
 def _cure(metric: Metric, cure: Cure) -> str:
-    change = _devices(int(cure.value)) if cure.key == "expected_devices" else f"{cure.key} {cure.value:g}"
+    words = {"expected_devices": _devices(int(cure.value)), "rotation": "no rotation"}
+    change = words.get(cure.key, f"{cure.key} {cure.value:g}")
     return f"{change} → ± {amount(metric, cure.margin)}"
 
 

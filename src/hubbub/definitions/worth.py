@@ -1,7 +1,7 @@
 """What a metric will be worth: half-widths of its 95 % intervals for the worst truth, and what would narrow them.
 
 One window of n reports: margin = z se with se at the truth that is worst, which for one bit is the middle of the range;
-for categories that of a rare one, as most of them are.
+for categories that of a rare one, as most of them are; for a vector that of each coordinate, wherever it is largest.
 Several windows of the same devices share the noise of their permanent answers (se_shared), so with D windows
 
     SE(mean) = sqrt(sum over turns of (d (se² - se_shared²) + (d se_shared)²)) / D,
@@ -81,8 +81,10 @@ def _errors(mechanism: Mechanism) -> tuple[float, float]:
     if isinstance(mechanism, Words):
         return mechanism.null_se(1), 0.0
     crowd = any_estimate(mechanism).crowd
-    if mechanism.truth(0).ndim:
-        return float(np.sqrt(mechanism.variance(np.zeros_like(mechanism.truth(0)), 1)).max()), 0.0
+    if mechanism.truth(0).ndim and "vector" not in mechanism.kinds:
+        kept = np.clip(-crowd.zero / crowd.scale, 0, 1)  # share of the permanent answers that a rare one has
+        shared = crowd.scale * np.sqrt(kept * (1 - kept))
+        return float(np.sqrt(mechanism.variance(np.zeros_like(mechanism.truth(0)), 1)).max()), float(np.max(shared))
     truths = (*mechanism.bounds, crowd.zero + crowd.scale / 2)
     worst = max(truths, key=lambda truth: float(mechanism.variance(truth, 1)))
     kept = (worst - crowd.zero) / crowd.scale
@@ -108,7 +110,8 @@ def worth(metric: Metric, devices: int) -> Worth:
 def cures(definition: Definition) -> list[Cure]:
     """Changes that, each alone, meet the target, or come nearest; none if it is met or not stated.
 
-    The largest `upper`, the smallest `epsilon`, a `report_every` of 1, the number of devices.
+    The largest `upper` or `norm`, the smallest `epsilon`, a `report_every` of 1 or no `rotation`, the number of
+    devices.
     """
     if definition.target_margin is None or definition.expected_devices is None:
         return []
@@ -116,9 +119,10 @@ def cures(definition: Definition) -> list[Cure]:
     now = _margin(definition, devices)
     if now <= target:
         return []
-    found = [*_upper(definition, now), *_epsilon(definition)]
+    found = [*_upper(definition, now), *_norm(definition, now), *_epsilon(definition)]
     if definition.report_every > 1:
-        found.append(("report_every", 1.0, msgspec.structs.replace(definition, report_every=1)))
+        key = "rotation" if definition.rotation else "report_every"
+        found.append((key, 1.0, msgspec.structs.replace(definition, report_every=1, rotation="")))
     made = [Cure(key, value, m := _margin(changed, devices), m <= target) for key, value, changed in found]
     needed = math.ceil(_digits(devices * (now / target) ** 2, up=True))
     return [*made, Cure("expected_devices", needed, now * math.sqrt(devices / needed), True)]
@@ -138,6 +142,16 @@ def _upper(definition: Definition, now: float) -> Iterator[tuple[str, float, Def
     if ticks:
         upper = (lower + ticks * step) / MILLION
         yield "upper", upper, msgspec.structs.replace(definition, upper=upper, bucket=None)
+
+
+def _norm(definition: Definition, now: float) -> Iterator[tuple[str, float, Definition]]:
+    if definition.kind != "vector":
+        return
+    norm = millionths(definition.norm or 0)
+    wanted = max(norm * (definition.target_margin or 0) / now, norm / _NARROWEST)
+    smaller = int(_digits(wanted, up=False)) / MILLION  # of two digits: it can be cut into steps
+    if smaller:
+        yield "norm", smaller, msgspec.structs.replace(definition, norm=smaller)
 
 
 def _epsilon(definition: Definition) -> Iterator[tuple[str, float, Definition]]:

@@ -176,6 +176,32 @@ def two_rounds(report: float, steady: float, flip: int, entries: Iterable[int], 
     return Prices(up(report), up(steady), up(change), up(life))
 
 
+def kept_bits(
+    report: float, steady: float, each: float, entries: tuple[int, int], ones: int, positions: int, windows: int
+) -> Prices:
+    """Prices of permanent bits, two for each position, that each report sends with fresh noise (spec/prices.md).
+
+    Args:
+        report: Loss of one report, in nats.
+        steady: Loss of the permanent bits of a value that never changes, in nats.
+        each: Loss of one report of a permanent bit that is another one, in nats.
+        entries: Share of ones of the permanent bit of a position that is not set and of one that is, out of SCALE.
+        ones: Positions that a value sets, at most.
+        positions: Positions that are sent.
+        windows: Reports in the metric's life.
+    """
+    change = each * min(2 * ones, positions)
+    odds = max(entries[1] / (SCALE - entries[1]), (SCALE - entries[1]) / entries[1])
+    first, again = math.log1p(odds), math.log1p(odds - 1 + math.exp(-each))
+    used = ones * windows
+    bounds = (
+        windows * change,
+        positions * (windows / 2 * each + math.fsum(map(_half_log, entries))),
+        used * each + again * min(positions, 2 * used) + (first - again) * min(positions, used),
+    )
+    return Prices(up(report), up(steady), up(change), up(min(bounds) if windows else 0.0))
+
+
 @lru_cache(maxsize=1024)
 def _change(flip: int) -> float:
     """Loss of a permanent bit that is another one in one window."""
@@ -196,3 +222,18 @@ def linkage(chance: Fraction) -> float:
     """
     differ = float(2 * chance * (1 - chance))
     return 1.0 + sum(p * math.log2(p) for p in (differ, 1 - differ) if p > 0)
+
+
+def shared_bits(kept: Fraction, zero: Fraction, one: Fraction) -> float:
+    """Bits that two reports of one permanent bit share; a little more than exact.
+
+    Args:
+        kept: Chance that the permanent bit is 1.
+        zero: Chance that a report sends 1 for a permanent 0.
+        one: Chance that a report sends 1 for a permanent 1.
+    """
+    rate = zero + kept * (one - zero)
+    both = kept * one**2 + (1 - kept) * zero**2
+    joint = (both, rate**2), (rate - both, rate * (1 - rate)), (1 - 2 * rate + both, (1 - rate) ** 2)
+    terms = (times * float(p) * math.log2(p / q) for times, (p, q) in zip((1, 2, 1), joint, strict=True) if p)
+    return math.fsum(terms) + 1e-14

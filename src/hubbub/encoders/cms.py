@@ -77,7 +77,10 @@ class Cms:
         """A word for the row, then one for each of its bits."""
         row = below(self.hashes, words)
         (own,) = places(self.shape, row, answer[0])
-        return (row, *(int((word < self.flip) ^ (place == own)) for place, word in enumerate(words(self.bits))))
+        flip = self.flip
+        bits = [1 if word < flip else 0 for word in words(self.bits)]
+        bits[own] ^= 1
+        return (row, *bits)
 
     def possible(self, payload: Payload) -> bool:
         """Any bits of any row."""

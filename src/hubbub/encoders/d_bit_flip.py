@@ -2,15 +2,19 @@
 
 Which buckets are asked is public: it is drawn without looking at the value, and stands in front of the bits. Each bit
 is wrong with chance q = lie / 2**32, and p = 1 - q. Where d >= 2 two values may differ in two of the bits, so the
-loss of one report is 2 ln(p / q); where d = 1 in one only, and it is ln(p / q). Everything is drawn afresh, the
-buckets too.
+loss of one report is 2 ln(p / q); where d = 1 in one only, and it is ln(p / q).
 
-The buckets b_0 < b_1 < ... travel as the fields b_i - i, each in [0, size - d]. Where all are asked there are none of
-these fields, and what is left is symmetric unary encoding.
+With memo = 0 everything is drawn afresh, the buckets too: b_0 < b_1 < ... travel as the fields b_i - i, each in
+[0, size - d]. With memo = 1 the buckets asked are d in a row, and after the last comes the first: where they begin is
+drawn once and travels as one field, so that each of few rows is asked of many devices. The bits are permanent answers
+then, two for each place, one for the own bucket and one for any other one; each report sends all of them, each wrong
+with chance flip / 2**32. Where all are asked there is no field for that, and what is left is symmetric unary encoding.
 
-Source: Ding, Kulkarni, Yekhanin, NeurIPS 2017, section 3. Proofs: spec/mechanisms/d_bit_flip.md.
+Source: Ding, Kulkarni, Yekhanin, NeurIPS 2017, section 3; a second round and the rows are hubbub's own. Proofs:
+spec/mechanisms/d_bit_flip.md.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -30,7 +34,10 @@ from hubbub.encoders.base import (
     fresh,
     fresh_linkage,
     held,
+    kept_bits,
+    loss,
     ratio,
+    shared_bits,
 )
 
 MAX_SIZE = 65_536
@@ -42,21 +49,25 @@ class DBitFlip:
 
     name: ClassVar[str] = "d_bit_flip"
     kinds: ClassVar[tuple[str, ...]] = ("choice", "histogram")
-    public_bits: ClassVar[float] = 0.0
-    memo: ClassVar[int] = 0
     size: int
     d: int
     lie: int
+    flip: int
+    memo: int
 
     def __post_init__(self) -> None:
         check("size", self.size, 2, MAX_SIZE)
         check("d", self.d, 1, self.size)
         check("lie", self.lie, 1, SCALE // 2 - 1)
+        check("memo", self.memo, 0, 1)
+        check("flip", self.flip, 0, (SCALE // 2 - 1) * self.memo)
 
     @property
     def public(self) -> int:
-        """A field for each bucket that is asked, unless all are."""
-        return self.d if self.d < self.size else 0
+        """A field for each bucket that is asked, or one for where they begin; none where all are."""
+        if self.d == self.size:
+            return 0
+        return 1 if self.memo else self.d
 
     @property
     def drawn(self) -> int:
@@ -66,22 +77,49 @@ class DBitFlip:
     @property
     def radices(self) -> tuple[int, ...]:
         """Which buckets, then a bit for each of them."""
-        return (self.size - self.d + 1,) * self.public + (2,) * self.d
+        return (self.size if self.memo else self.size - self.d + 1,) * self.public + (2,) * self.d
+
+    @property
+    def public_bits(self) -> float:
+        """Where the buckets begin, if that is permanent."""
+        return math.log2(self.size) if self.memo and self.public else 0.0
 
     @property
     def linkage_bits(self) -> float:
-        """Most that a steady device's report tells about its next."""
+        """Most that a steady device's report tells about its next, beside where its buckets begin."""
         (p, q), k, left = self.chances(), self.size, self.size - self.d
-        either = 1 - Fraction(left * (left - 1), k * (k - 1))  # that one of two certain buckets is asked
-        return fresh_linkage(k, float(either * (p - q)), float(Fraction(2 * self.d, k) * (p - q)) * ratio(p, q))
+        nats = float(Fraction(2 * self.d, k) * (p - q)) * ratio(p, q)
+        if not self.memo:
+            either = 1 - Fraction(left * (left - 1), k * (k - 1))  # that one of two certain buckets is asked
+            return fresh_linkage(k, float(either * (p - q)), nats)
+        flip = Fraction(self.flip, SCALE)
+        each = shared_bits(Fraction(self.lie, SCALE), flip, 1 - flip)
+        return (min(math.log2(k), nats / math.log(2)) + self.d * each) * (1 + 1e-12)
 
     def permanent(self, value: int, prf: Prf) -> Answer:
-        """No words: everything is drawn afresh."""
+        """Where `memo` the first bucket, one word, unless all are asked; a bit for each, of `d` words of two streams.
+
+        No words otherwise.
+        """
         held(value, self.size)
-        return (value,)
+        if not self.memo:
+            return (value,)
+        public = (below(self.size, prf("pool")),) if self.public else ()
+        others, own = (prf("memo", state)(self.d) for state in (0, 1))
+        bits = (
+            int(own[i] < SCALE - self.lie) if bucket == value else int(others[i] < self.lie)
+            for i, bucket in enumerate(self.asked(public))
+        )
+        return (*public, *bits)
 
     def report(self, answer: Answer, words: Words) -> Payload:
-        """Words: `drawn` for the buckets, by Floyd's method, then one for each bit in the order of the buckets."""
+        """Words: one for each bit where `memo`.
+
+        Otherwise `drawn` for the buckets, by Floyd's method, then one for each bit in the order of the buckets.
+        """
+        if self.memo:
+            public, kept = answer[: self.public], answer[self.public :]
+            return (*public, *(bit ^ (word < self.flip) for bit, word in zip(kept, words(self.d), strict=True)))
         value, own = answer[0], SCALE - self.lie
         drawn: set[int] = set()
         for top in range(self.size - self.drawn, self.size):
@@ -92,17 +130,22 @@ class DBitFlip:
         return (*(b - i for i, b in enumerate(asked[: self.public])), *bits)
 
     def asked(self, public: Payload) -> Sequence[int]:
-        """The buckets that the public fields say, in order."""
-        return [field + i for i, field in enumerate(public)] or range(self.d)
+        """The buckets that the public fields say, in the order of their bits."""
+        if not public:
+            return range(self.d)
+        if self.memo:
+            return [(public[0] + i) % self.size for i in range(self.d)]
+        return [field + i for i, field in enumerate(public)]
 
     def chances(self) -> tuple[Fraction, Fraction]:
-        """Exact chance of a 1 for the own bucket if it is asked, and for any other one."""
-        q = Fraction(self.lie, SCALE)
+        """Exact chance of a 1 for the own bucket if it is asked, and for any other one, over both rounds."""
+        lie, flip = Fraction(self.lie, SCALE), Fraction(self.flip, SCALE)
+        q = flip + lie * (1 - 2 * flip)
         return 1 - q, q
 
     def possible(self, payload: Payload) -> bool:
         """Any bits of buckets that are all different."""
-        return all(one <= other for one, other in pairwise(payload[: self.public]))
+        return bool(self.memo) or all(one <= other for one, other in pairwise(payload[: self.public]))
 
     def law(self, value: int, public: Payload = ()) -> Law:
         """Exact chance of each of the 2**d payloads that ask these buckets, the first ones by default: for few only."""
@@ -119,10 +162,17 @@ class DBitFlip:
 
     def prices(self, windows: int) -> Prices:
         """In nats; see spec/prices.md."""
-        p, q = self.chances()
-        bits = min(self.d, 2)  # in which two values may differ
-        return fresh(ratio(p**bits, q**bits), windows)
+        report = self._told(self.chances()[1])
+        if not self.memo:
+            return fresh(report, windows)
+        flip, steady = Fraction(self.flip, SCALE), self._told(Fraction(self.lie, SCALE))
+        return kept_bits(report, steady, loss(flip, 1 - flip), (self.lie, SCALE - self.lie), 1, self.d, windows)
 
     def canonical(self) -> tuple[int, ...]:
-        """(size, d, lie)."""
-        return (self.size, self.d, self.lie)
+        """(size, d, lie, flip, memo)."""
+        return (self.size, self.d, self.lie, self.flip, self.memo)
+
+    def _told(self, wrong: Fraction) -> float:
+        """Loss of bits that are wrong with this chance: two values may differ in two of them, if so many are asked."""
+        bits = min(self.d, 2)
+        return ratio((1 - wrong) ** bits, wrong**bits)

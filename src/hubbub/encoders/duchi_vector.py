@@ -116,18 +116,18 @@ class DuchiVector(Coordinates):
         """Any bits."""
         return True
 
+    def chance(self, value: int, payload: Payload) -> Fraction:
+        """Exact chance of one payload: of any number of coordinates."""
+        (p, q), zero = self.chances(), Fraction(0)
+        right = [Fraction(1)]  # chance of so many ends that are those sent
+        for bit, tick in zip(payload, self.coordinates(value), strict=True):
+            chance = Fraction(tick if bit else self.ticks - tick, self.ticks)
+            right = [a * chance + b * (1 - chance) for a, b in pairwise((zero, *right, zero))]
+        return q + (p - q) * sum(right[self.agree :])
+
     def law(self, value: int, public: Payload = ()) -> Law:
         """Exact chance of each of the 2**dimension payloads: for few coordinates only."""
-        (p, q), zero = self.chances(), Fraction(0)
-        ones = [Fraction(tick, self.ticks) for tick in self.coordinates(value)]
-        law = {}
-        for payload in product((0, 1), repeat=self.dimension):
-            right = [Fraction(1)]  # chance of so many ends that are those sent
-            for bit, one in zip(payload, ones, strict=True):
-                chance = one if bit else 1 - one
-                right = [a * chance + b * (1 - chance) for a, b in pairwise((zero, *right, zero))]
-            law[payload] = q + (p - q) * sum(right[self.agree :])
-        return law
+        return {payload: self.chance(value, payload) for payload in product((0, 1), repeat=self.dimension)}
 
     def prices(self, windows: int) -> Prices:
         """In nats; see spec/prices.md."""

@@ -4,7 +4,7 @@ A report is (seed, hash). The seed is uniform on [0, seeds) and drawn without lo
 from values to [0, g). The hash is the value's own with chance p = 1 - (g - 1) lie / 2**32 and each other one with
 chance q = lie / 2**32, so the loss of one report is ln(p / q) whatever the seed. The functions are such that any two
 values have the same hash under the same share of the seeds, which makes the estimate exact and not only right on
-average over hash functions. Everything is drawn afresh, the seed too.
+average over hash functions. Everything is drawn afresh, the seed too, unless a subclass says otherwise.
 """
 
 import math
@@ -37,8 +37,6 @@ class Hashed(ABC):
     name: ClassVar[str]
     kinds: ClassVar[tuple[str, ...]] = ("choice", "histogram")
     public: ClassVar[int] = 1
-    public_bits: ClassVar[float] = 0.0
-    memo: ClassVar[int] = 0
     size: int
     g: int
     lie: int
@@ -85,11 +83,15 @@ class Hashed(ABC):
     def report(self, answer: Answer, words: Words) -> Payload:
         """Two words: the seed, and whether the hash is a lie and which."""
         seed = below(self.seeds, words)
-        own, word = self.hash(seed, answer[0]), words(1)[0]
-        if word < (self.g - 1) * self.lie:
-            other = word % (self.g - 1)  # uniform: so many words are a multiple of it
-            return seed, other + (other >= own)
-        return seed, own
+        return seed, self._disguised(self.hash(seed, answer[0]), self.lie, words)
+
+    def _disguised(self, own: int, lie: int, words: Words) -> int:
+        """One word: whether this hash is replaced, each other one with chance lie / SCALE, and by which."""
+        word = words(1)[0]
+        if word >= (self.g - 1) * lie:
+            return own
+        other = word % (self.g - 1)  # uniform: so many words are a multiple of it
+        return other + (other >= own)
 
     def chances(self) -> tuple[Fraction, Fraction]:
         """Exact chance of the own hash, and of any other one."""

@@ -25,6 +25,8 @@ class Olh(Hashed):
     """One of `size` categories; values: their indices."""
 
     name: ClassVar[str] = "olh"
+    public_bits: ClassVar[float] = 0.0
+    memo: ClassVar[int] = 0
 
     def _fits(self) -> None:
         check("size", self.size, 2, MAX_SIZE)

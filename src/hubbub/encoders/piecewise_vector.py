@@ -85,15 +85,24 @@ class PiecewiseVector(Coordinates):
         """Any outputs of coordinates that are all different."""
         return all(one <= other for one, other in pairwise(payload[: self.public]))
 
+    def chance(self, value: int, payload: Payload) -> Fraction:
+        """Exact chance of one set of outputs, given the coordinates: of any number of them."""
+        each = zip(self._each(value, payload[: self.public]), payload[self.public :], strict=True)
+        return prod((law[output] for law, output in each), start=Fraction(1))
+
     def law(self, value: int, public: Payload = ()) -> Law:
         """Exact chance of each set of outputs of these coordinates, the first ones by default: for few only."""
         public = public or (0,) * self.public
-        ticks = self.coordinates(value)
-        each = [self.window.law(beside(ticks[b], self.ticks, self.top)) for b in self.asked(public)]
+        each = self._each(value, public)
         return {
             (*public, *outputs): prod((law[y] for law, y in zip(each, outputs, strict=True)), start=Fraction(1))
             for outputs in product(range(self.window.outputs), repeat=self.sampled)
         }
+
+    def _each(self, value: int, public: Payload) -> list[list[Fraction]]:
+        """The chances of each output about each coordinate that is asked."""
+        ticks = self.coordinates(value)
+        return [self.window.law(beside(ticks[b], self.ticks, self.top)) for b in self.asked(public)]
 
     def prices(self, windows: int) -> Prices:
         """In nats; see spec/prices.md."""

@@ -30,9 +30,10 @@ from hubbub.encoders.base import (
     fresh,
     fresh_linkage,
     held,
+    kept_bits,
     loss,
     ratio,
-    up,
+    shared_bits,
 )
 from hubbub.encoders.words import SIZE, Shape, places
 from hubbub.errors import ParameterError
@@ -93,14 +94,16 @@ class Rappor:
         nats = float(q - p) * self._report()
         if not self.memo:
             return fresh_linkage(SIZE, math.tanh(self._report() / 2), nats)
-        kept = [_shared(one, Fraction(self.zero, SCALE), Fraction(self.one, SCALE)) for one in self.entries()]
+        kept = [shared_bits(one, Fraction(self.zero, SCALE), Fraction(self.one, SCALE)) for one in self.entries()]
         steady = self.hashes * max(kept) + (self.bits - self.hashes) * kept[0]
         return (min(math.log2(SIZE), nats / math.log(2)) + steady) * (1 + 1e-12)
 
     def filter(self, cohort: int, value: int) -> tuple[int, ...]:
         """The Bloom filter of a value; value 0, no word, sets no bit."""
-        ones = places(self.shape, cohort, value) if value else ()
-        return tuple(int(place in ones) for place in range(self.bits))
+        bits = [0] * self.bits
+        for place in places(self.shape, cohort, value) if value else ():
+            bits[place] = 1
+        return tuple(bits)
 
     def permanent(self, value: int, prf: Prf) -> Answer:
         """The cohort, one word of `cohort`, then a bit for each position, of `bits` words of each of two streams."""
@@ -108,9 +111,10 @@ class Rappor:
         if not self.memo:
             return (value,)
         cohort = below(self.cohorts, prf("cohort", self.cohorts))
-        streams = [prf("memo", state)(self.bits) for state in (0, 1)]
-        bits = self.filter(cohort, value)
-        return (cohort, *(bit ^ (streams[bit][place] < self.low) for place, bit in enumerate(bits)))
+        low, bits = self.low, self.filter(cohort, value)
+        zeros, ones = (prf("memo", state)(self.bits) for state in (0, 1))
+        both = zip(bits, zeros, ones, strict=True)
+        return (cohort, *[1 - (one < low) if bit else int(zero < low) for bit, zero, one in both])
 
     def report(self, answer: Answer, words: Words) -> Payload:
         """A word for each bit; without permanent answers one for the cohort before them."""
@@ -119,8 +123,9 @@ class Rappor:
         else:
             cohort = below(self.cohorts, words)
             bits = self.filter(cohort, answer[0])
-        chances = self.zero, self.one
-        return (cohort, *(int(word < chances[bit]) for word, bit in zip(words(self.bits), bits, strict=True)))
+        zero, one = self.zero, self.one
+        both = zip(words(self.bits), bits, strict=True)
+        return (cohort, *[1 if word < (one if bit else zero) else 0 for word, bit in both])
 
     def entries(self) -> tuple[Fraction, Fraction]:
         """Exact chance of a permanent 1 for a bit that is not set, and for one that is."""
@@ -153,9 +158,9 @@ class Rappor:
         if not self.memo:
             return fresh(self._report(), windows)
         off, on = self.entries()
-        change = 2 * self.hashes * loss(Fraction(self.zero, SCALE), Fraction(self.one, SCALE))
-        life = windows * change if windows else 0.0
-        return Prices(up(self._report()), up(2 * self.hashes * ratio(on, off)), up(change), up(life))
+        each, entries = loss(Fraction(self.zero, SCALE), Fraction(self.one, SCALE)), (self.low, SCALE - self.low)
+        steady = 2 * self.hashes * ratio(on, off)
+        return kept_bits(self._report(), steady, each, entries, self.hashes, self.bits, windows)
 
     def canonical(self) -> tuple[int, ...]:
         """(bits, hashes, cohorts, low, zero, one, memo)."""
@@ -164,12 +169,3 @@ class Rappor:
     def _report(self) -> float:
         p, q = self.chances()
         return self.hashes * ratio(q * (1 - p), p * (1 - q))
-
-
-def _shared(kept: Fraction, zero: Fraction, one: Fraction) -> float:
-    """Bits that two reports of one permanent answer share, a 1 with chance `kept`; a little more than exact."""
-    rate = zero + kept * (one - zero)
-    both = kept * one**2 + (1 - kept) * zero**2
-    joint = (both, rate**2), (rate - both, rate * (1 - rate)), (1 - 2 * rate + both, (1 - rate) ** 2)
-    terms = (times * float(p) * math.log2(p / q) for times, (p, q) in zip((1, 2, 1), joint, strict=True) if p)
-    return math.fsum(terms) + 1e-14

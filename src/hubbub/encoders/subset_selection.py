@@ -82,8 +82,10 @@ class SubsetSelection:
         left = below(self.omega, words)
         if stays:
             chosen[left] = value
-        inside = set(chosen)
-        return tuple(int(category in inside) for category in range(self.size))
+        sent = [0] * self.size
+        for category in chosen:
+            sent[category] = 1
+        return tuple(sent)
 
     def chances(self) -> tuple[Fraction, Fraction]:
         """Exact chance that the own category is in the set, and that a certain other one is."""

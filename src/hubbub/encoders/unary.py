@@ -1,15 +1,17 @@
 """Unary encoding: a bit for each category, 1 for the own one and 0 for the others, each sent wrong with a known chance.
 
-Bit i is [word_i < threshold], with the threshold `own` for the own category and `lie` for any other one. With p = own /
-2**32 and q = lie / 2**32 two values differ in two bits, so the loss of one report is ln(p (1 - q) / (q (1 - p))).
-Everything is drawn afresh. Which p goes with q is what the mechanisms differ in: sue.py, oue.py.
+Bit i is [word_i < threshold], with the threshold `own` for the own category and `lie` for any other one. With memo = 0
+these bits are the report, drawn afresh. With memo = 1 they are permanent answers, two for each position, one for the
+own category and one for any other one, and each report sends each of them wrong with chance flip / 2**32. With p and q
+the chances of a 1 for the own category and for any other one, over both rounds, two values differ in two bits, so the
+loss of one report is ln(p (1 - q) / (q (1 - p))). The mechanisms differ in `own`: sue.py, oue.py.
 """
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import prod
 from typing import ClassVar
 
 from hubbub.encoders.base import (
@@ -24,7 +26,10 @@ from hubbub.encoders.base import (
     fresh,
     fresh_linkage,
     held,
+    kept_bits,
+    loss,
     ratio,
+    shared_bits,
 )
 
 MAX_SIZE = 65_536
@@ -39,13 +44,16 @@ class Unary(ABC):
     kinds: ClassVar[tuple[str, ...]] = ("choice", "histogram")
     public: ClassVar[int] = 0
     public_bits: ClassVar[float] = 0.0
-    memo: ClassVar[int] = 0
     size: int
     lie: int
+    flip: int
+    memo: int
 
     def __post_init__(self) -> None:
         check("size", self.size, 2, MAX_SIZE)
         check("lie", self.lie, 1, HALF - 1)
+        check("memo", self.memo, 0, 1)
+        check("flip", self.flip, 0, (HALF - 1) * self.memo)
 
     @property
     @abstractmethod
@@ -61,21 +69,40 @@ class Unary(ABC):
     def linkage_bits(self) -> float:
         """Most that a steady device's report tells about its next."""
         p, q = self.chances()
-        return fresh_linkage(self.size, float(p - q), float(p - q) * self._loss())
+        nats = float(p - q) * self._report()
+        if not self.memo:
+            return fresh_linkage(self.size, float(p - q), nats)
+        flip = Fraction(self.flip, SCALE)
+        own, other = (shared_bits(one, flip, 1 - flip) for one in self.kept())
+        return (min(math.log2(self.size), nats / math.log(2)) + own + (self.size - 1) * other) * (1 + 1e-12)
 
     def permanent(self, value: int, prf: Prf) -> Answer:
-        """No words: everything is drawn afresh."""
+        """Where `memo` a bit for each category, of `size` words of each of two streams; no words otherwise."""
         held(value, self.size)
-        return (value,)
+        if not self.memo:
+            return (value,)
+        lie, (others, own) = self.lie, (prf("memo", state)(self.size) for state in (0, 1))
+        bits = [int(word < lie) for word in (*others[:value], *others[value + 1 :])]
+        bits.insert(value, int(own[value] < self.own))
+        return tuple(bits)
 
     def report(self, answer: Answer, words: Words) -> Payload:
         """A word for each category, in order."""
+        if self.memo:
+            flip = self.flip
+            return tuple(bit ^ (word < flip) for bit, word in zip(answer, words(self.size), strict=True))
         value, own, lie = answer[0], self.own, self.lie
         return tuple(int(word < (own if i == value else lie)) for i, word in enumerate(words(self.size)))
 
-    def chances(self) -> tuple[Fraction, Fraction]:
-        """Exact chance of a 1 for the own category, and for any other one."""
+    def kept(self) -> tuple[Fraction, Fraction]:
+        """Exact chance of a 1 before any flip, for the own category and for any other one."""
         return Fraction(self.own, SCALE), Fraction(self.lie, SCALE)
+
+    def chances(self) -> tuple[Fraction, Fraction]:
+        """Exact chance that 1 is sent for the own category, and for any other one, over both rounds."""
+        flip = Fraction(self.flip, SCALE)
+        own, other = (flip + one * (1 - 2 * flip) for one in self.kept())
+        return own, other
 
     def possible(self, payload: Payload) -> bool:
         """Any bits."""
@@ -93,18 +120,25 @@ class Unary(ABC):
         p, q = self.chances()
         ones = [p if i == value else q for i in range(self.size)]
         return {
-            bits: prod((one if bit else 1 - one for bit, one in zip(bits, ones, strict=True)), start=Fraction(1))
+            bits: math.prod((one if bit else 1 - one for bit, one in zip(bits, ones, strict=True)), start=Fraction(1))
             for bits in product((0, 1), repeat=self.size)
         }
 
     def prices(self, windows: int) -> Prices:
         """In nats; see spec/prices.md."""
-        return fresh(self._loss(), windows)
+        if not self.memo:
+            return fresh(self._report(), windows)
+        flip, entries = Fraction(self.flip, SCALE), (self.lie, self.own)
+        return kept_bits(self._report(), told(*self.kept()), loss(flip, 1 - flip), entries, 1, self.size, windows)
 
     def canonical(self) -> tuple[int, ...]:
-        """(size, lie)."""
-        return (self.size, self.lie)
+        """(size, lie, flip, memo)."""
+        return (self.size, self.lie, self.flip, self.memo)
 
-    def _loss(self) -> float:
-        p, q = self.chances()
-        return ratio(p * (1 - q), q * (1 - p))
+    def _report(self) -> float:
+        return told(*self.chances())
+
+
+def told(p: Fraction, q: Fraction) -> float:
+    """Loss of two bits of which one is 1 with chance p and the other with chance q < p, or the other way round."""
+    return ratio(p * (1 - q), q * (1 - p))

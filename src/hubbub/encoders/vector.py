@@ -8,9 +8,9 @@ Everything is drawn afresh. Specification: spec/coordinates.md.
 from collections.abc import Sequence
 from typing import ClassVar
 
-from hubbub.encoders.base import Answer, Prf, check
+from hubbub.encoders.base import Answer, Encoder, Prf, check
 from hubbub.encoders.levels import MAX_TICKS
-from hubbub.errors import PrivateValueError
+from hubbub.errors import ParameterError, PrivateValueError
 
 MAX_DIMENSION = 4096
 
@@ -18,7 +18,7 @@ MAX_DIMENSION = 4096
 class Coordinates:
     """An encoder of vectors; subclasses are frozen dataclasses that begin with these two integers."""
 
-    kinds: ClassVar[tuple[str, ...]] = ()  # of no metric yet: a window of a device holds one number
+    kinds: ClassVar[tuple[str, ...]] = ("vector",)
     public_bits: ClassVar[float] = 0.0
     memo: ClassVar[int] = 0
     dimension: int
@@ -61,6 +61,17 @@ class Coordinates:
     def permanent(self, value: int, prf: Prf) -> Answer:
         """The coordinates; no words: everything is drawn afresh."""
         return self.coordinates(value)
+
+
+def of_vectors(encoder: Encoder) -> Coordinates:
+    """The encoder, which must be one of vectors.
+
+    Raises:
+        ParameterError: It is not.
+    """
+    if not isinstance(encoder, Coordinates):
+        raise ParameterError("encoder", encoder.name, "one of vectors")
+    return encoder
 
 
 def fits(dimension: int, ticks: int, most: int = MAX_DIMENSION) -> None:

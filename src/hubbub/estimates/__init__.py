@@ -4,7 +4,7 @@ from hubbub.estimates.instants import Instant, instant
 from hubbub.estimates.known import Costs, Known, metrics
 from hubbub.estimates.periods import NO_WINDOWS, Difference, Period, difference, period
 from hubbub.estimates.rows import Row, check_level, rows
-from hubbub.estimates.words import WindowWords, words
+from hubbub.estimates.words import WindowWords, word_rows, words
 
 __all__ = [
     "NO_WINDOWS",
@@ -21,5 +21,6 @@ __all__ = [
     "metrics",
     "period",
     "rows",
+    "word_rows",
     "words",
 ]

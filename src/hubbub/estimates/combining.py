@@ -40,6 +40,7 @@ class Combined:
         low: Lower end of the interval.
         high: Upper end.
         method: Of the interval, by the name of what it is for a single window.
+        crowd: Most that what windows share adds to the variance of the mean, in units of its variance in one device.
     """
 
     value: Reals
@@ -47,6 +48,7 @@ class Combined:
     low: Reals
     high: Reals
     method: str
+    crowd: float
 
 
 def combine(
@@ -69,15 +71,23 @@ def combine(
     crowd = sum(float((n[members == turn] ** -0.5).sum()) ** 2 for turn in np.unique(members)) / n.size**2
     held = np.clip(value, 0, 1)
     low, high, method = score(value, fresh, 0.0, crowd, level)
-    return Combined(value, np.sqrt(fresh + crowd * held * (1 - held)), low, high, method)
+    return Combined(value, np.sqrt(fresh + crowd * held * (1 - held)), low, high, method, crowd)
 
 
-def apart(a: tuple[ArrayLike, ArrayLike, ArrayLike], b: tuple[ArrayLike, ArrayLike, ArrayLike]) -> tuple[Reals, Reals]:
+def apart(
+    a: tuple[ArrayLike, ArrayLike, ArrayLike], b: tuple[ArrayLike, ArrayLike, ArrayLike], opposed: ArrayLike = 0.0
+) -> tuple[Reals, Reals]:
     """Ends of an interval for the value of `a` less that of `b`, each given as (low, value, high).
 
     Either end is as far out as the two ends that pull that way, put together like errors (Newcombe 1998, method 10).
+
+    Args:
+        a: Its low end, value and high end.
+        b: Likewise.
+        opposed: z² times what the errors of both, where they are negatively correlated, add to the variance at most.
     """
     low_a, value_a, high_a = map(np.asarray, a)
     low_b, value_b, high_b = map(np.asarray, b)
     value = value_a - value_b
-    return value - np.hypot(value_a - low_a, high_b - value_b), value + np.hypot(high_a - value_a, value_b - low_b)
+    down = (value_a - low_a) ** 2 + (high_b - value_b) ** 2 + opposed
+    return value - np.sqrt(down), value + np.sqrt((high_a - value_a) ** 2 + (value_b - low_b) ** 2 + opposed)

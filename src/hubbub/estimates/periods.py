@@ -6,6 +6,8 @@ of their mean follows, and the interval, stands in `hubbub.estimates.combining`.
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
+from statistics import NormalDist
 from typing import Any
 
 import msgspec
@@ -32,10 +34,11 @@ class Period(msgspec.Struct, frozen=True):
         windows: Windows that count: those that have ended and of which reports are known.
         left_out: Windows between start and end that have ended without any.
         n: Reports in all of them together; fewer devices sent them.
-        n_effective: Devices' worth of reports that `min_reports` is held against.
+        n_effective: Devices that sent them: for each turn its mean n, since those of another turn are other devices.
         value: Unbiased mean, in the metric's unit or as a share. Null, as are all figures but n, while open, empty or
             suppressed.
         se: Standard error, at most.
+        se_opposed: The product of those of two periods is the most by which their errors can be negatively correlated.
         ci_low: Lower end of an interval that holds the truth with chance `level`, at least.
         ci_high: Upper end.
         method: `wilson` or `clopper_pearson`, by analogy to rows.
@@ -56,6 +59,7 @@ class Period(msgspec.Struct, frozen=True):
     n_effective: int
     value: float | None
     se: float | None
+    se_opposed: float | None
     ci_low: float | None
     ci_high: float | None
     level: float
@@ -94,7 +98,7 @@ def period(
     """The mean over the windows that lie wholly in [start, end) and have ended, as it stands at `now`.
 
     It is made from the summaries, so windows count that are suppressed alone. Which of them are few is told by
-    `n_effective`: n over max(1, windows / report_every).
+    `n_effective`: the sum over turns of the mean n of a turn's windows.
 
     Args:
         store: Where the summaries are.
@@ -151,9 +155,9 @@ def _judged(ended: Sequence[Spot], now: float, level: float, category: int | Non
     first, last = (used or ended)[0], (used or ended)[-1]
     metric, bounds = last.definition.metric, last.definition.mechanism.bounds
     n = sum(spot.summary(now).n for spot in used)
-    n_effective = math.floor(n / max(1.0, len(used) / metric.report_every))
+    n_effective = _devices([(spot.window % metric.report_every, spot.summary(now).n) for spot in used])
     pending = not all(spot.closed(now) for spot in ended)
-    figures: dict[str, Any] = dict.fromkeys(("value", "se", "ci_low", "ci_high", "method", "tidied"))
+    figures: dict[str, Any] = dict.fromkeys(("value", "se", "se_opposed", "ci_low", "ci_high", "method", "tidied"))
     state = "open" if pending else "suppressed" if n else "empty"
     if n and n_effective >= metric.min_reports:
         figures = _figures(used, now, level, category)
@@ -175,6 +179,14 @@ def _judged(ended: Sequence[Spot], now: float, level: float, category: int | Non
     )
 
 
+def _devices(reports: Sequence[tuple[int, int]]) -> int:
+    """How many devices sent reports, given for each window as (turn, n): each turn has its own, and they repeat."""
+    turns: dict[int, list[int]] = {}
+    for turn, n in reports:
+        turns.setdefault(turn, []).append(n)
+    return math.floor(sum(Fraction(sum(each), len(each)) for each in turns.values()))
+
+
 def _figures(used: Sequence[Spot], now: float, level: float, category: int | None) -> dict[str, Any]:
     mechanism, every = used[0].definition.mechanism, used[0].definition.metric.report_every
     estimates = [mechanism.estimate(spot.summary(now)) for spot in used]
@@ -182,7 +194,7 @@ def _figures(used: Sequence[Spot], now: float, level: float, category: int | Non
         estimates = [estimate.pick(category) for estimate in estimates]
     one = estimates[0]
     if len(estimates) == 1:
-        value, se, (low, high), method = one.value, one.se, one.interval(level), one.method(level)
+        value, se, (low, high), method, crowd = one.value, one.se, one.interval(level), one.method(level), 1 / one.n
     else:
         zero, scale = one.crowd.zero, one.crowd.scale
         mean = combine(
@@ -194,10 +206,11 @@ def _figures(used: Sequence[Spot], now: float, level: float, category: int | Non
             level=level,
         )
         value, low, high = (np.asarray(zero + scale * end) for end in (mean.value, mean.low, mean.high))
-        se, method = np.asarray(scale * mean.se), mean.method
+        se, method, crowd = np.asarray(scale * mean.se), mean.method, mean.crowd
     return {
         "value": float(value),
         "se": float(se),
+        "se_opposed": abs(one.crowd.scale) * math.sqrt(one.crowd.opposed * crowd),
         "ci_low": float(low),
         "ci_high": float(high),
         "method": method,
@@ -208,9 +221,11 @@ def _figures(used: Sequence[Spot], now: float, level: float, category: int | Non
 def difference(a: Period, b: Period) -> Difference:
     """What `a` is above `b`: two periods, or two segments, of one metric.
 
-    Its standard error is at most √(se_a² + se_b²) where what the two share is never negatively correlated. For
-    permanent answers that is proved (spec/estimates.md). It must also hold for the values: where those who were high
-    in `a` are low in `b`, the interval holds for the devices that reported, but not for the crowd they come from.
+    Its standard error is at most √(se_a² + se_b² + 2 opposed_a opposed_b), with `se_opposed` of both: for permanent
+    answers that is proved (spec/estimates.md). For the values it must be that what the two share is not negatively
+    correlated: where those who were high in `a` are low in `b`, the interval holds for the devices that reported, but
+    not for the crowd they come from. Periods that have no turn in common share no device, and it holds whatever the
+    values do.
 
     Raises:
         ParameterError: They are of different metrics, encodings, categories or levels, or one has no value.
@@ -219,15 +234,18 @@ def difference(a: Period, b: Period) -> Difference:
         if getattr(a, field) != getattr(b, field):
             raise ParameterError(f"periods.{field}", getattr(b, field), f"{getattr(a, field)!r}, as in the first")
     value_a, value_b = _figure(a, a.value), _figure(b, b.value)
+    opposed = 2 * _figure(a, a.se_opposed) * _figure(b, b.se_opposed)
     low, high = apart(
-        (_figure(a, a.ci_low), value_a, _figure(a, a.ci_high)), (_figure(b, b.ci_low), value_b, _figure(b, b.ci_high))
+        (_figure(a, a.ci_low), value_a, _figure(a, a.ci_high)),
+        (_figure(b, b.ci_low), value_b, _figure(b, b.ci_high)),
+        NormalDist().inv_cdf(0.5 + a.level / 2) ** 2 * opposed,
     )
     return Difference(
         metric=a.metric,
         hash=a.hash,
         category=a.category,
         value=value_a - value_b,
-        se=math.hypot(_figure(a, a.se), _figure(b, b.se)),
+        se=math.sqrt(_figure(a, a.se) ** 2 + _figure(b, b.se) ** 2 + opposed),
         ci_low=float(low),
         ci_high=float(high),
         level=a.level,

@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 
 from hubbub.errors import ParameterError
+from hubbub.estimates import active
 from hubbub.estimates.spots import Spot, spots
 from hubbub.lock import shown
 from hubbub.mechanisms import Estimate
@@ -19,6 +20,9 @@ from hubbub.windows import iso
 class Row(msgspec.Struct, frozen=True):
     """One estimate as everything shows it: command line, HTTP, tables.
 
+    A mean with a second report has one more row in each window, with the category "among active": the mean among those
+    that recorded anything. Its `n` is that of the report which came less often, its prices those of both together.
+
     Attributes:
         state: `open` (reports still come, too few so far), `empty` (none came), `suppressed` (fewer than the metric's
             `min_reports`), `too_uncertain` (the interval is wider than the range), `provisional` (reports still come),
@@ -26,7 +30,7 @@ class Row(msgspec.Struct, frozen=True):
         n: Reports. Until the row is final, those up to the last full `min_reports`: so are all other figures.
         n_effective: Devices' worth of reports that `min_reports` is held against.
         value: Unbiased estimate in the metric's unit, or share; not clipped. Null while open, empty or suppressed, as
-            are `se`, `se_shared`, the interval, its method and `tidied`.
+            are `se`, `se_shared`, the interval, its method and `tidied`. Always null for words, which need candidates.
         se: Standard error.
         se_shared: The part of it that this window shares with others, since devices repeat their permanent answers.
         ci_low: Lower end of the interval that holds the truth with chance `level`.
@@ -34,7 +38,8 @@ class Row(msgspec.Struct, frozen=True):
         tidied: `value` clipped to what the truth can be.
         epsilon: What one report gives away, nats, rounded up.
         permanent_epsilon: What a device that never changes gives away for ever; null where nothing is permanent.
-        manipulation_per_percent: Most by which one liar per hundred devices can move `value`.
+        manipulation_per_percent: Most by which one liar per hundred devices can move `value`; null for words, and for a
+            mean among the active, where it has no bound.
     """
 
     metric: str
@@ -57,7 +62,7 @@ class Row(msgspec.Struct, frozen=True):
     tidied: float | None
     epsilon: float | None
     permanent_epsilon: float | None
-    manipulation_per_percent: float
+    manipulation_per_percent: float | None
 
 
 def rows(
@@ -72,8 +77,8 @@ def rows(
 ) -> list[Row]:
     """Estimates for every window from a metric's first reported one on, as they stand at `now`.
 
-    Metrics of the kind words have none: see `hubbub.estimates.words`. Windows that have ended and brought no reports
-    have rows too; so has each declared segment of every window.
+    Windows that have ended and brought no reports have rows too; so has each declared segment of every window. Those of
+    metrics of the kind words never have a value: see `hubbub.estimates.words`.
 
     Args:
         store: Where the summaries are.
@@ -91,14 +96,17 @@ def rows(
     """
     check_level(level)
     fixed: dict[Definition, dict[str, Any]] = {}
+    asked: dict[str, Any] = {"now": now, "start": start, "end": end, "segment": segment}
+    every = list(spots(store, metric=metric, **asked))
+    second = active.seconds(store, metric, every, **asked)
     found = []
-    for spot in spots(store, now=now, metric=metric, start=start, end=end, segment=segment):
-        if spot.definition.metric.kind == "words":
-            continue  # their shares need candidates: hubbub.estimates.words
+    for spot in every:
         if spot.definition not in fixed:
             fixed[spot.definition] = constants(spot.definition, level)
-        for judged in _judged(spot, now, level):
-            found.append(Row(segment=spot.segment, **_times(spot), **judged, **fixed[spot.definition]))
+        same = {"segment": spot.segment, **times(spot), **fixed[spot.definition]}
+        found += [Row(**same | judged) for judged in _judged(spot, now, level)]
+        if share := second.get(active.place(spot)):
+            found.append(Row(**same | _among(spot, share, now, level)))
     # Sorting is stable: categories stay in the order of the definition.
     return sorted(found, key=lambda row: (row.metric, row.window_start, row.version, row.hash, row.segment))
 
@@ -116,7 +124,8 @@ def check_level(level: float) -> None:
 def constants(definition: Definition, level: float) -> dict[str, Any]:
     """What is the same in all answers of a definition."""
     metric, mechanism = definition.metric, definition.mechanism
-    one = any_estimate(mechanism)
+    # What a liar moves of a word's share is that of a regression, which nobody has done yet.
+    moved = None if metric.kind == "words" else 0.01 * any_estimate(mechanism).per_one
     return {
         "metric": metric.name,
         "version": metric.version,
@@ -124,7 +133,7 @@ def constants(definition: Definition, level: float) -> dict[str, Any]:
         "level": level,
         "epsilon": shown(mechanism.epsilon),
         "permanent_epsilon": shown(mechanism.permanent_epsilon),
-        "manipulation_per_percent": 0.01 * one.per_one,
+        "manipulation_per_percent": moved,
     }
 
 
@@ -136,7 +145,8 @@ def withheld(spot: Spot, now: float) -> str:
     return ("suppressed" if n else "empty") if n < least else ""
 
 
-def _times(spot: Spot) -> dict[str, Any]:
+def times(spot: Spot) -> dict[str, Any]:
+    """Where its window begins and ends."""
     return {"window_start": iso(spot.definition.windows.start(spot.window)), "window_end": iso(spot.end)}
 
 
@@ -147,7 +157,10 @@ def _judged(spot: Spot, now: float, level: float) -> Iterator[dict[str, Any]]:
     names: Sequence[str | None] = spot.definition.categories or (None,)
     counts = {"n": summary.n, "n_effective": summary.n}  # one window: a report is a device
     if state := withheld(spot, now):
-        yield from ({"category": name, "state": state, **counts, **_WITHHELD} for name in names)
+        yield from ({"category": name, "state": state, **counts, **WITHHELD} for name in names)
+        return
+    if spot.definition.metric.kind == "words":
+        yield {"category": None, "state": "final" if final else "provisional", **counts, **WITHHELD}
         return
     low, high = mechanism.bounds
     for name, figures in zip(names, _figures(mechanism.estimate(summary), (low, high), level), strict=True):
@@ -157,6 +170,18 @@ def _judged(spot: Spot, now: float, level: float) -> Iterator[dict[str, Any]]:
         yield {"category": name, "state": state, **counts, **figures}
 
 
+def _among(mean: Spot, share: Spot, now: float, level: float) -> dict[str, Any]:
+    """State and figures of the mean among those that recorded anything."""
+    n = min(spot.summary(now).n for spot in (mean, share))
+    row = {"category": active.AMONG, "n": n, "n_effective": n, **active.prices(mean, share)}
+    missing = {withheld(spot, now) for spot in (mean, share)}
+    if state := next((state for state in ("open", "empty", "suppressed") if state in missing), ""):
+        return {**row, **WITHHELD, "state": state}
+    figures = active.figures(mean, share, now, level)
+    state = "final" if mean.closed(now) and share.closed(now) else "provisional"
+    return {**row, **figures, "state": figures["state"] or state}
+
+
 def _figures(estimate: Estimate, bounds: tuple[float, float], level: float) -> Iterator[dict[str, Any]]:
     keys = ("value", "se", "se_shared", "ci_low", "ci_high", "tidied")
     numbers = (estimate.value, estimate.se, estimate.se_shared, *estimate.interval(level), estimate.value.clip(*bounds))
@@ -164,4 +189,4 @@ def _figures(estimate: Estimate, bounds: tuple[float, float], level: float) -> I
         yield {**dict(zip(keys, row, strict=True)), "method": method}
 
 
-_WITHHELD: dict[str, Any] = dict.fromkeys(("value", "se", "se_shared", "ci_low", "ci_high", "method", "tidied"))
+WITHHELD: dict[str, Any] = dict.fromkeys(("value", "se", "se_shared", "ci_low", "ci_high", "method", "tidied"))

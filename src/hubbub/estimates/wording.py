@@ -66,3 +66,13 @@ class Scale:
     def interval(self, low: float | None, high: float | None) -> str:
         """Both ends with one unit."""
         return "–" if low is None else f"{self.bare(low)} to {self.bare(high)}{self.unit}"
+
+
+def category(kind: str, unit: str, name: str | None) -> str:
+    """What stands for a category: a bucket with both ends and the unit; `all` beside those with a mean of their own."""
+    if name is None:
+        return "all"
+    if kind != "histogram":
+        return name
+    ends = f"{name} to {int(name) + 1}" if name.isdecimal() else name  # buckets from 0 in steps of 1 are numbers
+    return f"{ends} {unit}".rstrip()

@@ -16,7 +16,8 @@ from hubbub.summary import Summary
 
 Reports = NDArray[Any]  # (n, fields)
 
-CACHED = 1 << 20  # payload fields that are encoded and counted at a time
+FIELDS, PEOPLE = 1 << 22, 1 << 18  # payload fields, or people, that are encoded and counted at a time, at most
+KEPT = 1 << 24  # bytes
 MIN_EPSILON, MAX_EPSILON = 0.001, 16.0  # beyond them the steps of 2**-32 would cost accuracy
 
 
@@ -133,21 +134,37 @@ def collect(mechanism: Mechanism, values: Ints, source: WordSource, block: int |
         mechanism: What encodes and counts them.
         values: Values of all people, shape (n,), or their coordinates, shape (n, dimension).
         source: Where words come from.
-        block: People in a block; None: as many as stay in a processor's cache.
+        block: People in a block; None: as many as take some megabytes.
 
     Raises:
         ParameterError: block < 1.
         PrivateValueError: Values outside [0, size), before anybody is encoded; named by position only.
     """
     if block is None:
-        block = max(1, CACHED // len(mechanism.encoder.radices))
+        block = at_once(mechanism.encoder)
     if not isinstance(block, int) or isinstance(block, bool) or block < 1:
         raise ParameterError("block", block, "an integer >= 1")
     held_by(mechanism.encoder, values)
+    keep_memory()
     total = mechanism.summarise(mechanism.randomise(values[:block], source))
     for start in range(block, len(values), block):
         total += mechanism.summarise(mechanism.randomise(values[start : start + block], source))
     return total
+
+
+def at_once(encoder: Encoder) -> int:
+    """People that are encoded and counted at a time: a block is large enough to sort, and small enough to stay near."""
+    return max(1, min(PEOPLE, FIELDS // len(encoder.radices)))
+
+
+def keep_memory() -> None:
+    """Have glibc keep memory of arrays that are freed, up to twice `KEPT`, for the next ones.
+
+    It gives memory back to the system above a limit that follows the largest array ever freed. Below that, blocks of
+    people would get each page of theirs from the system again, which takes as long as encoding them. Elsewhere this
+    does nothing; it writes to no memory.
+    """
+    np.empty(KEPT, np.uint8)
 
 
 class _Zeros:

@@ -2,7 +2,8 @@
 
 Means are held against each other by their largest variance over all values, since nobody knows beforehand where the
 values lie. Shares of categories are held against each other by the mean of their variances where all categories are
-equally common, words by the variance for one that nobody has. All are per report and in the metric's unit squared.
+equally common, words by the variance for one that nobody has, vectors by the largest variance of a coordinate. All are
+per report and in the metric's unit squared.
 Every registered mechanism of the kind is asked.
 """
 
@@ -14,11 +15,12 @@ import numpy as np
 
 from hubbub import mechanisms
 from hubbub.encoders.base import Encoder
+from hubbub.encoders.vector import of_vectors
 from hubbub.errors import ParameterError
 from hubbub.mechanisms.base import Mechanism, asked
 from hubbub.mechanisms.words import Words
 
-KINDS = ("boolean", "mean", "choice", "histogram", "words")
+KINDS = ("boolean", "mean", "choice", "histogram", "words", "vector")
 PLACES = 4097  # values at which a variance is looked at, the ends and the middle among them
 ALIKE = 1e-9  # variances that differ by less are the same: the shorter message wins, then the earlier registered
 
@@ -61,7 +63,7 @@ def choose(
     """The mechanism of least variance whose losses exceed nothing.
 
     Args:
-        kind: Of the metric: boolean, mean, choice, histogram or words.
+        kind: Of the metric: boolean, mean, choice, histogram, words or vector.
         epsilon: Loss of one report, nats.
         permanent_epsilon: Loss of a device that never changes, nats; None: everything is drawn afresh.
         max_bits: Longest message, bits.
@@ -69,7 +71,7 @@ def choose(
         max_life: Highest price of a whole life, nats.
         windows: Reports in a life.
         among: Mechanisms to choose from, all that are registered by default.
-        domain: Keys of the kind, such as lower and upper, or categories.
+        domain: Keys of the kind, such as lower and upper, categories, or dimension.
 
     Raises:
         ParameterError: An unknown kind, losses out of range, or no mechanism that fits; the message says why none does.
@@ -117,8 +119,9 @@ def judged_by(mechanism: Mechanism, kind: str) -> float:
     if isinstance(mechanism, Words):
         return mechanism.null_se(1) ** 2
     low, high = mechanism.bounds
-    values = np.unique(np.linspace(0, size - 1, min(size, PLACES)).astype(np.int64))
-    return float(np.max(mechanism.variance(low + (high - low) * values / (size - 1), 1)))
+    ticks = of_vectors(mechanism.encoder).ticks if kind == "vector" else size - 1
+    values = np.unique(np.linspace(0, ticks, min(ticks + 1, PLACES)).astype(np.int64))
+    return float(np.max(mechanism.variance(low + (high - low) * values / ticks, 1)))
 
 
 def message_bits(encoder: Encoder) -> int:

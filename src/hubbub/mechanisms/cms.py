@@ -12,12 +12,12 @@ from hubbub.encoders.base import SCALE
 from hubbub.encoders.cms import Cms as Device
 from hubbub.encoders.words import SIZE
 from hubbub.mechanisms.base import Reports, WordSource, asked, held
-from hubbub.mechanisms.columns import blocks
+from hubbub.mechanisms.columns import blocks, ones_of
 from hubbub.mechanisms.estimate import Ints, Reals
 from hubbub.mechanisms.oracle import all_fresh
 from hubbub.mechanisms.places import places
 from hubbub.mechanisms.sketch import BITS, HASHES, Noise, Sketch, refuse_cohorts
-from hubbub.mechanisms.words import Square, bit_variance, bits_within, cell_moments, cell_square, ones_of
+from hubbub.mechanisms.words import Square, bit_variance, bits_within, cell_moments, cell_square
 from hubbub.summary import Summary
 
 
@@ -88,10 +88,10 @@ class Cms(Sketch):
         return cell_moments(summary, *self._chances())
 
     def within(self, summary: Summary) -> tuple[Reals, Reals]:
-        """(rows, bits) shares within each row, and one over their variances."""
+        """(rows, bits) shares within each row, and (rows, 1) its reports."""
         return bits_within(summary, *self._chances())
 
-    def alone(self, share: float) -> float:
+    def alone(self, share: ArrayLike) -> Reals:
         """Variance of one report about a place of its own row at which this share of the devices stands."""
         return bit_variance(share, *self._chances())
 

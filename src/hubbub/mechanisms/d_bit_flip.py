@@ -7,7 +7,8 @@ the own bucket and q in others, and d of k buckets are asked, so (k / d) z / (p 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, floor
+from functools import partial
+from math import sqrt
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,9 +22,12 @@ from hubbub.mechanisms.base import Reports, WordSource, asked, held
 from hubbub.mechanisms.categories import categories as domain
 from hubbub.mechanisms.columns import blocks, count_ones
 from hubbub.mechanisms.estimate import Crowd, Estimate, Ints, Reals
-from hubbub.mechanisms.oracle import Shares, all_fresh, checked, crowd_of, devices, fields
-from hubbub.mechanisms.subset_selection import CELLS, PEOPLE, accepted, remainder
+from hubbub.mechanisms.oracle import Shares, checked, crowd_of, devices, fields
+from hubbub.mechanisms.subset_selection import accepted, remainder
+from hubbub.mechanisms.unary import within
 from hubbub.summary import Summary
+
+PEOPLE, CELLS = 4096, 1 << 24  # in a block, at most, where each step of drawing buckets goes over all of its people
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,11 @@ class DBitFlip(Shares):
         {"categories": ("red", "green")},
         {"categories": 3, "d": 1},
         {"lower": -1, "upper": 1, "buckets": 3, "d": 2},
+        {"categories": 2, "permanent_epsilon": 2.5},
+        {"categories": 3, "d": 1, "permanent_epsilon": 2.5},
+        {"categories": 3, "d": 2, "permanent_epsilon": 2.5},
     )
+    memo: ClassVar[bool] = True
     encoder: Device
 
     @classmethod
@@ -52,31 +60,30 @@ class DBitFlip(Shares):
         buckets: int | None = None,
         d: int | None = None,
     ) -> Self:
-        """Loss of one report at most epsilon.
+        """Loss of one report at most epsilon, of a device that never changes at most permanent_epsilon.
 
         Args:
             epsilon: Loss of one report, nats.
-            permanent_epsilon: Must be left out.
+            permanent_epsilon: Loss of a device that never changes, nats; None: no permanent answers, and other buckets
+                each time.
             categories: Labels beside `none`, or a number of categories.
             lower: Where the first bucket begins, instead of categories.
             upper: Where the last bucket ends.
             buckets: How many there are.
             d: Buckets that a device is asked about; all by default, which has the least variance. A message takes
-                d (1 + log2(k - d + 1)) bits, rounded up, and the variance grows with k / d.
+                d (1 + log2(k - d + 1)) bits, with permanent answers d + log2(k), rounded up, and the variance grows
+                with k / d.
 
         Raises:
             ParameterError: A parameter out of its range.
         """
-        asked(epsilon, None)
-        all_fresh(permanent_epsilon)
+        asked(epsilon, permanent_epsilon)
         found = domain(categories, lower, upper, buckets, MAX_SIZE)
         d = found.size if d is None else d
         if not isinstance(d, int) or isinstance(d, bool) or not 1 <= d <= found.size:
             raise ParameterError("d", d, f"an integer in [1, {found.size}]")
-        lie = floor(SCALE / (exp(epsilon / min(d, 2)) + 1))
-        while Device(found.size, d, lie).prices(1).report > epsilon:
-            lie += 1
-        return cls(Device(found.size, d, lie), found.lower, found.step, found.labels)
+        device = within(partial(Device, found.size, d), epsilon, permanent_epsilon, 1 / min(d, 2))
+        return cls(device, found.lower, found.step, found.labels)
 
     @property
     def counts_shape(self) -> tuple[int, ...]:
@@ -86,29 +93,49 @@ class DBitFlip(Shares):
     def randomise(self, values: Ints, source: WordSource) -> Reports:
         """(n,) -> (n, fields); a word for each bucket that is drawn, then one for each bit of a person.
 
-        People stand in blocks of at most 4096, each of which draws its refused words again.
+        With permanent answers a word for the first bucket unless all are asked, then three for each bit. People stand
+        in blocks of at most 4096, each of which draws its refused words again.
 
         Raises:
             PrivateValueError: Values outside [0, size); named by position only.
         """
         e = self.encoder
         held(values, e.size)
-        reports = np.empty((len(values), e.public + e.d), np.min_scalar_type(max(1, e.size - e.d)))
-        bounds = [*range(e.size - e.drawn + 1, e.size + 1)] + [1] * e.d
+        reports = np.empty((len(values), e.public + e.d), np.min_scalar_type(max(e.radices) - 1))
+        write = self._kept if e.memo else self._fresh
         for block in blocks(len(values), e.size, CELLS, PEOPLE) if e.drawn else blocks(len(values), e.size):
-            own = values[block]
-            words = source.words(len(own) * len(bounds)).reshape(len(own), len(bounds))
-            if e.drawn:
-                words = accepted(words, bounds, source)
-                buckets = self._buckets(np.ascontiguousarray(words[:, : e.drawn].T))
-                np.subtract(buckets, np.arange(e.d), out=reports[block, : e.public], casting="unsafe")
-                rows, place = np.nonzero(buckets == own[:, None])
-            else:
-                rows, place = np.arange(len(own)), own
-            coins, bits = words[:, e.drawn :], reports[block, e.public :]
-            np.less(coins, np.uint32(e.lie), out=bits, casting="unsafe")
-            bits[rows, place] = coins[rows, place] < SCALE - e.lie
+            write(values[block], source, reports[block])
         return reports
+
+    def _fresh(self, own: Ints, source: WordSource, reports: Reports) -> None:
+        """Write the reports of a block of people."""
+        e = self.encoder
+        bounds = [*range(e.size - e.drawn + 1, e.size + 1)] + [1] * e.d
+        words = source.words(len(own) * len(bounds)).reshape(len(own), len(bounds))
+        if e.drawn:
+            words = accepted(words, bounds, source)
+            buckets = self._buckets(np.ascontiguousarray(words[:, : e.drawn].T))
+            np.subtract(buckets, np.arange(e.d), out=reports[:, : e.public], casting="unsafe")
+            rows, place = np.nonzero(buckets == own[:, None])
+        else:
+            rows, place = np.arange(len(own)), own
+        coins, bits = words[:, e.drawn :], reports[:, e.public :]
+        np.less(coins, np.uint32(e.lie), out=bits, casting="unsafe")
+        bits[rows, place] = coins[rows, place] < SCALE - e.lie
+
+    def _kept(self, own: Ints, source: WordSource, reports: Reports) -> None:
+        """Write the reports of a block of people who keep their answers."""
+        e = self.encoder
+        bounds = [e.size] * e.public + [1] * (3 * e.d)
+        words = source.words(len(own) * len(bounds)).reshape(len(own), len(bounds))
+        words = accepted(words, bounds, source)
+        first = remainder(words[:, : e.public], e.size)
+        place = (own - first.sum(axis=1)) % e.size  # of the own bucket among the bits, if it is asked
+        rows = np.flatnonzero(place < e.d)
+        others, mine, coins = words[:, e.public :].reshape(len(own), 3, e.d).swapaxes(0, 1)
+        bits = others < np.uint32(e.lie)
+        bits[rows, place[rows]] = mine[rows, place[rows]] < SCALE - e.lie
+        reports[:, : e.public], reports[:, e.public :] = first, bits ^ (coins < np.uint32(e.flip))
 
     def _buckets(self, words: NDArray[np.uint32]) -> Ints:
         """(drawn, people) words -> (people, d) buckets that each of them is asked about, in order."""
@@ -141,16 +168,16 @@ class DBitFlip(Shares):
         return Summary(len(reports), np.stack([zeros + ones, ones]))
 
     def _answers(self, reports: Reports) -> Ints:
-        """(n, 2 d) -> (n, d) twice the bucket, and the bit added to it."""
+        """(n, fields) -> (n, d) twice the bucket, and the bit added to it."""
         e = self.encoder
-        places, bits = reports[:, : e.d], reports[:, e.d :]
-        for part, most in ((places, e.size - e.d), (bits, 1)):
+        places, bits = reports[:, : e.public], reports[:, e.public :]
+        for part, most in ((places, e.radices[0] - 1), (bits, 1)):
             low, high = (int(part.min()), int(part.max())) if part.size else (0, 0)
             if low < 0 or high > most:
                 raise ParameterError("reports", f"{low} to {high}", f"fields in [0, {most}] there")
         if (places[:, 1:] < places[:, :-1]).any():
             raise ParameterError("reports", "buckets out of order", "different buckets in increasing order")
-        return 2 * (places.astype(np.int64) + np.arange(e.d)) + bits
+        return 2 * ((places.astype(np.int64) + np.arange(e.d)) % e.size) + bits
 
     def estimate(self, summary: Summary) -> Estimate:
         """(size,) unbiased shares.
@@ -163,13 +190,14 @@ class DBitFlip(Shares):
         per_one = each / (p - q)
         value = per_one * (ones - q * received) / n
         square = per_one**2 * (ones * (1 - q) ** 2 + (received - ones) * q**2) / n
-        held = np.clip(value, 0, 1)
+        crowd = self._crowd
+        kept = np.clip((value - crowd.zero) / crowd.scale, 0, 1)
         return Estimate(
             value=value,
             se=np.sqrt(np.maximum(square - value**2, 0) / n),
-            se_shared=np.sqrt(held * (1 - held) / n),
+            se_shared=crowd.scale * np.sqrt(kept * (1 - kept) / n),
             n=n,
-            crowd=Crowd(0.0, 1.0, self._noise, each - 1),
+            crowd=crowd,
             per_one=per_one,
             ones=ones if self.encoder.d == self.encoder.size else None,
             at_zero=-q * per_one,
@@ -208,6 +236,8 @@ class DBitFlip(Shares):
         e, (p, q) = self.encoder, self._chances
         crowd = crowd_of(truth_counts, e.size)
         n = int(crowd.sum())
+        if e.memo and e.public:
+            return self._rows(crowd, rng)
         if e.d == e.size:
             ones = rng.binomial(crowd, p) + rng.binomial(n - crowd, q)
             return Summary(n, np.stack([np.full(e.size, n), ones]).astype(np.int64))
@@ -225,6 +255,19 @@ class DBitFlip(Shares):
             coming, passed = groups[1], groups[0] + groups[2]
         return Summary(n, counts)
 
+    def _rows(self, crowd: Ints, rng: np.random.Generator) -> Summary:
+        """A summary of devices that are asked about buckets in a row, value after value."""
+        e, (p, q) = self.encoder, self._chances
+        starts, mine, even = np.zeros(e.size, np.int64), np.zeros(e.size, np.int64), np.full(e.size, 1 / e.size)
+        for value in np.flatnonzero(crowd).tolist():
+            drawn = rng.multinomial(crowd[value], even)
+            starts += drawn
+            mine[value] = drawn[np.arange(value - e.d + 1, value + 1) % e.size].sum()
+        sums = np.concatenate((np.zeros(e.d, np.int64), np.tile(starts, 2))).cumsum()
+        received = (sums[e.d :] - sums[: -e.d])[e.size :]
+        ones = rng.binomial(mine, p) + rng.binomial(received - mine, q)
+        return Summary(int(crowd.sum()), np.stack([received, ones]).astype(np.int64))
+
     @property
     def _chances(self) -> tuple[float, float]:
         p, q = self.encoder.chances()
@@ -235,6 +278,17 @@ class DBitFlip(Shares):
         """Variance of one report about a bucket that nobody is in."""
         p, q = self._chances
         return self.encoder.size / self.encoder.d * p * q / (p - q) ** 2
+
+    @property
+    def _crowd(self) -> Crowd:
+        """Windows share values, or buckets and permanent answers: of the variance kept + t k / d - t² at a share t."""
+        e, each = self.encoder, self.encoder.size / self.encoder.d
+        if not e.memo:
+            return Crowd(0.0, 1.0, self._noise, each - 1)
+        lie = e.lie / SCALE
+        kept = each * lie * (1 - lie) / (1 - 2 * lie) ** 2
+        scale = sqrt(each**2 + 4 * kept)
+        return Crowd((each - scale) / 2, scale, max(0.0, self._noise - kept) / scale**2)
 
     def _counts(self, summary: Summary) -> Iterator[Ints]:
         """Received, and ones among them.

@@ -6,9 +6,9 @@ last is that devices are a sample.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,8 @@ class Crowd:
         noise: Variance of one report at a share of 0, in units of scale².
         slope: What the share adds to it.
         exact: Whether noise + slope k + k (1 - k) is the variance of a report, or only at least that.
+        opposed: The covariance of a device's answers to two values, permanent ones, is at least less this, in units of
+            scale². Most mechanisms give a value its own answer or the same one, and have 0.
     """
 
     zero: float
@@ -42,6 +44,7 @@ class Crowd:
     noise: float
     slope: float = 0.0
     exact: bool = True
+    opposed: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,21 +104,19 @@ class Estimate:
             return ["normal"] * self.value.size
         return [("wilson", "clopper_pearson")[few] for few in np.atleast_1d(exact).tolist()]
 
-    def pick(self, category: int) -> "Estimate":
+    def pick(self, category: int) -> Self:
         """The estimate of one category, shape ()."""
         at = (category,)
-        return Estimate(
+        return replace(
+            self,
             value=np.asarray(self.value[at]),
             se=np.asarray(self.se[at]),
             se_shared=np.asarray(self.se_shared[at]),
-            n=self.n,
-            crowd=self.crowd,
-            per_one=self.per_one,
             ones=None if self.ones is None else np.asarray(self.ones[at]),
-            at_zero=self.at_zero,
             drift=np.asarray(np.broadcast_to(self.drift, self.value.shape)[at]),
             noise=None if self.noise is None else np.asarray(self.noise[at]),
             slope=np.asarray(np.broadcast_to(self.slope, self.value.shape)[at]),
+            labels=(),
         )
 
     def rows(self, level: float = 0.95, *, simultaneous: bool = False) -> list[dict[str, Any]]:
@@ -148,7 +149,7 @@ class Estimate:
         """A line for each category: estimate and 95 % interval; the largest twenty where there are more."""
         found = self.rows()
         kept = sorted(found, key=lambda row: -row["value"])[:20] if len(found) > 20 else found
-        lines = [f"{len(found)} shares, {self.n} reports" if self.value.ndim else f"{self.n} reports"]
+        lines = [f"{len(found)} estimates, {self.n} reports" if self.value.ndim else f"{self.n} reports"]
         for row in kept:
             name = "" if row["category"] is None else f"{row['category']}: "
             lines.append(f"{name}{row['value']:.4g} ({row['ci_low']:.4g} to {row['ci_high']:.4g})")
@@ -157,10 +158,7 @@ class Estimate:
         return "\n".join(lines)
 
     def _ends(self, level: float, simultaneous: bool) -> tuple[Reals, Reals, str]:
-        if not (isinstance(level, int | float) and 0 < level < 1):
-            raise ParameterError("level", level, "a number in (0, 1)")
-        if simultaneous:
-            level = 1 - (1 - level) / max(1, self.value.size)
+        level = self._each(level, simultaneous)
         z = NormalDist().inv_cdf(0.5 + level / 2)
         if self.ones is not None:
             ends = binomial(self.ones, self.n, level)
@@ -169,8 +167,12 @@ class Estimate:
         elif self.noise is not None or self.crowd.exact:
             c = self.crowd
             kept = (self.value - c.zero) / c.scale
-            noise, slope = (c.noise, c.slope) if self.noise is None else (self.noise, self.slope)
-            ends = score(kept, np.asarray(noise) / self.n, np.asarray(slope) / self.n, 1 / self.n, level)
+            if self.noise is None:
+                ends = score(kept, c.noise / self.n, c.slope / self.n, 1 / self.n, level)
+            else:
+                held = np.clip(kept, 0, 1)
+                seen = (self.se / c.scale) ** 2 - held * (1 - held) / self.n
+                ends = score(kept, self.noise / self.n, self.slope / self.n, 1 / self.n, level, seen=seen)
             low, high = (np.asarray(c.zero + c.scale * end) for end in ends[:2])
             method = ends[2]
         else:
@@ -179,3 +181,9 @@ class Estimate:
             low = self.value - np.hypot(self.value - low, z * self.drift)
             high = self.value + np.hypot(high - self.value, z * self.drift)
         return np.asarray(low), np.asarray(high), method
+
+    def _each(self, level: float, simultaneous: bool) -> float:
+        """Level of each interval by itself."""
+        if not (isinstance(level, int | float) and 0 < level < 1):
+            raise ParameterError("level", level, "a number in (0, 1)")
+        return 1 - (1 - level) / max(1, self.value.size) if simultaneous else level

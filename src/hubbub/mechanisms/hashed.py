@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hubbub.encoders import olh, olh_pool
 from hubbub.encoders.base import SCALE
-from hubbub.encoders.hashed import Hashed as Device
 from hubbub.mechanisms.base import Reports, WordSource, below, held
 from hubbub.mechanisms.estimate import Ints
 from hubbub.mechanisms.oracle import Oracle, Support, crowd_of
@@ -21,7 +21,7 @@ BLOCK = 2**16  # people at a time: their columns stay in the cache
 class Hashed(Oracle):
     """Shares of many categories from short reports; subclasses say how values are hashed and reports counted."""
 
-    encoder: Device
+    encoder: olh.Olh | olh_pool.OlhPool
 
     @abstractmethod
     def hashes(self, seeds: NDArray[np.uint32], values: Ints) -> NDArray[np.uint32]:
@@ -43,25 +43,37 @@ class Hashed(Oracle):
         return Support(float(p), float(q))
 
     def randomise(self, values: Ints, source: WordSource) -> Reports:
-        """(n,) -> (n, 2); two words a person (seed, lie), in blocks of 65 536 people.
+        """(n,) -> (n, 2); a word for the seed and one for each round a person, in blocks of 65 536 people.
 
         Raises:
             PrivateValueError: Values outside [0, size); named by position only.
         """
-        e = self.encoder
+        e, rounds = self.encoder, self.rounds
         held(values, e.size)
-        lies, others = (e.g - 1) * e.lie, np.uint32(e.g - 1)
+        wide = 1 + len(rounds)
         reports = np.empty((len(values), 2), np.uint32)
         for start in range(0, len(values), BLOCK):
             block = values[start : start + BLOCK]
-            words = source.words(2 * len(block)).reshape(len(block), 2)
+            words = source.words(wide * len(block)).reshape(len(block), wide)
             seeds = below(e.seeds, words[:, 0], source).astype(np.uint32)
-            own, lie = self.hashes(seeds, block), words[:, 1].copy()
-            other = remainder(lie, others)
-            other += other >= own
+            sent = self.hashes(seeds, block)
+            for place, lie in enumerate(rounds, 1):
+                sent = self._disguised(sent, lie, words[:, place].copy())
             reports[start : start + BLOCK, 0] = seeds
-            reports[start : start + BLOCK, 1] = np.where(lie < lies, other, own)
+            reports[start : start + BLOCK, 1] = sent
         return reports
+
+    @property
+    def rounds(self) -> tuple[int, ...]:
+        """Share of words, in each round, that replace a hash by a certain other one, out of 2**32."""
+        return (self.encoder.lie,)
+
+    def _disguised(self, own: NDArray[np.uint32], lie: int, words: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        """(n,) hashes and words -> (n,) hashes after one round."""
+        others = self.encoder.g - 1
+        other = remainder(words, np.uint32(others))
+        other += other >= own
+        return np.where(words < others * lie, other, own)
 
     def simulate(self, truth_counts: ArrayLike, rng: np.random.Generator) -> Summary:
         """(size,) devices per value -> a summary: each of them encoded, with words of a plain generator.

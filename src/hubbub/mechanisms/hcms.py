@@ -103,14 +103,13 @@ class Hcms(Sketch):
         return gain * mean, gain**2 * variance
 
     def within(self, summary: Summary) -> tuple[Reals, Reals]:
-        """(rows, bits) shares within each row, and one over their variances."""
+        """(rows, bits) shares within each row, and (rows, 1) its reports."""
         reports, signs = self._signs(summary)
-        cells = self._scale * signs / np.maximum(reports, 1)
-        return cells, np.asarray(reports / (self._scale**2 - np.clip(cells, 0, 1) ** 2))
+        return self._scale * signs / np.maximum(reports, 1), reports
 
-    def alone(self, share: float) -> float:
+    def alone(self, share: ArrayLike) -> Reals:
         """Variance of one report about a place of its own row at which this share of the devices stands."""
-        return self._scale**2 - share**2
+        return np.asarray(self._scale**2 - np.square(share))
 
     def randomise(self, values: Ints, source: WordSource) -> Reports:
         """(n,) -> (n, 3); three words a person (row, column, wrong), read a block of people at a time.
@@ -186,11 +185,17 @@ def even(numbers: NDArray[np.uint32]) -> NDArray[np.bool_]:
 
 
 def transformed(rows: Reals) -> Reals:
-    """(k, m) -> (k, m) their Hadamard transforms, m a power of two; not normalised."""
-    held, half = rows.copy(), 1
-    while half < rows.shape[1]:
-        pairs = held.reshape(len(held), -1, 2, half)
-        held = np.stack([pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]], axis=2)
-        held = held.reshape(len(rows), -1)
-        half *= 2
-    return held
+    """(k, m) -> (k, m) their Hadamard transforms, m a power of two; not normalised.
+
+    The matrix of m is the Kronecker product of two smaller ones, so a row written as a matrix is multiplied by either.
+    """
+    k, m = rows.shape
+    right = 1 << m.bit_length() // 2
+    left = m // right
+    return np.asarray(_hadamard(left) @ rows.reshape(k, left, right) @ _hadamard(right)).reshape(k, m)
+
+
+def _hadamard(m: int) -> Reals:
+    """(m, m) -1 where row and column have an odd number of binary ones in common, 1 elsewhere."""
+    numbers = np.arange(m, dtype=np.uint32)
+    return np.where(even(numbers[:, None] & numbers), 1.0, -1.0)

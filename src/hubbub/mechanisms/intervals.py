@@ -81,7 +81,15 @@ def _lower(ones: Reals, n: int, tail: float) -> Reals:
     return lower
 
 
-def score(value: ArrayLike, noise: ArrayLike, slope: ArrayLike, crowd: float, level: float) -> tuple[Reals, Reals, str]:
+def score(
+    value: ArrayLike,
+    noise: ArrayLike,
+    slope: ArrayLike,
+    crowd: float,
+    level: float,
+    *,
+    seen: ArrayLike | None = None,
+) -> tuple[Reals, Reals, str]:
     """Ends for a share k in [0, 1] whose estimate has the variance noise + slope k + crowd k (1 - k), and the method.
 
     The ends are those k that lie z standard errors, taken at that k, from the estimate: where all noise is that of a
@@ -89,36 +97,60 @@ def score(value: ArrayLike, noise: ArrayLike, slope: ArrayLike, crowd: float, le
     Clopper-Pearson interval for 1 / crowd devices, widened by the noise, if that is further out. Outside [0, 1] the
     terms in k stay at their ends. Nothing is clipped.
 
+    A noise that is itself an estimate falls and rises with the value, and bounds on it cut its errors on one side only.
+    So with `seen` the noise at the estimate is at least that, and each end is moved out to that of a normal interval
+    too, where not few decide.
+
     Args:
         value: Unbiased estimates of k.
         noise: Variance at k = 0, shape of `value` or one for all.
         slope: What k adds to it.
         crowd: One over the number of devices.
         level: In (0, 1).
+        seen: Noise at the estimate as the reports alone show it, shape of `value`, where `noise` is not known.
     """
     k, n, s = np.broadcast_arrays(np.asarray(value, float), np.asarray(noise, float), np.asarray(slope, float))
     few = sparse(k, crowd)
     z, tail = NormalDist().inv_cdf(0.5 + level / 2), (1 - level) / 2
-    high = _upper(k, n, s, crowd, z, few, tail)
-    low = 1 - _upper(1 - k, n + s, -s, crowd, z, few, tail)
+    held = np.clip(k, 0, 1)
+    at, out = np.maximum(n + s * held, 0), few
+    if seen is not None:
+        at, out = np.maximum(at, seen), np.ones_like(few)
+    high = _upper(k, n, s, at, crowd, z, few, out, tail)
+    low = 1 - _upper(1 - k, n + s, -s, at, crowd, z, few, out, tail)
     method = "+".join(name for name, used in (("clopper_pearson", few), ("wilson", ~few)) if used.any())
     return low, high, method
 
 
-def _upper(k: Reals, noise: Reals, slope: Reals, crowd: float, z: float, few: NDArray[np.bool_], tail: float) -> Reals:
-    """Upper end: the larger root of (t - k)² = z² (noise + slope t + crowd t (1 - t))."""
+def _upper(
+    k: Reals,
+    noise: Reals,
+    slope: Reals,
+    at: Reals,
+    crowd: float,
+    z: float,
+    few: NDArray[np.bool_],
+    out: NDArray[np.bool_],
+    tail: float,
+) -> Reals:
+    """Upper end: the larger root of (t - k)² = z² (noise + slope t + crowd t (1 - t)), moved out where `out`.
+
+    There it is at least what the crowd and the noise at the estimate, `at`, make of it.
+    """
     square, linear = 1 + z * z * crowd, 2 * k + z * z * (slope + crowd)
     under = linear * linear - 4 * square * (k * k - z * z * noise)
     root = (linear + np.sqrt(np.maximum(under, 0))) / (2 * square)
     beyond = (k > 1) | ((under >= 0) & (root > 1))
     straight = k + z * np.sqrt(np.maximum(noise + slope * beyond, 0))
     upper: Reals = np.where((under >= 0) & (root >= 0) & ~beyond, root, straight)
-    if few.any():
-        from scipy.special import betaincinv
-
+    if out.any():
         held, devices = np.clip(k, 0, 1), 1 / crowd
-        ones = held * devices
-        exact = np.where(ones < devices, betaincinv(ones + 1, np.maximum(devices - ones, 1e-9), 1 - tail), 1.0)
-        spread = z * z * np.maximum(noise + slope * held, 0)
-        upper = np.where(few, np.maximum(upper, k + np.sqrt((exact - held) ** 2 + spread)), upper)
+        span = z * np.sqrt(crowd * held * (1 - held))
+        if few.any():
+            from scipy.special import betaincinv
+
+            ones = held * devices
+            exact = np.where(ones < devices, betaincinv(ones + 1, np.maximum(devices - ones, 1e-9), 1 - tail), 1.0)
+            span = np.where(few, exact - held, span)
+        upper = np.where(out, np.maximum(upper, k + np.sqrt(span**2 + z * z * at)), upper)
     return np.asarray(upper, float)

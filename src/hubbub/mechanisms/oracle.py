@@ -2,7 +2,8 @@
 
 A report supports the device's own category with chance p and any other one with chance q. With c_v supports of category
 v among n reports, the share of v is estimated by (c_v / n - q) / (p - q), and its variance is r (1 - r) / (n (p - q)²)
-at r = q + f (p - q), where f is the true share and devices are a sample.
+at r = q + f (p - q), where f is the true share and devices are a sample. Where answers are kept, p and q are chances
+over both rounds; the permanent answers alone support categories with chances of their own.
 
 Source: Wang, Blocki, Li, Jha, USENIX Security 2017, section 3 ("pure" protocols).
 """
@@ -11,6 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -35,7 +37,7 @@ class Support(NamedTuple):
 
 @dataclass(frozen=True)
 class Shares:
-    """A mechanism that estimates the share of each category from reports that are all fresh.
+    """A mechanism that estimates the share of each category.
 
     Subclasses are frozen dataclasses too, with the field `encoder`.
     """
@@ -71,8 +73,8 @@ class Shares:
 
     @property
     def permanent_epsilon(self) -> float:
-        """Everything is fresh: inf."""
-        return math.inf
+        """Loss of a device that never changes, for ever, in nats; inf if everything is fresh."""
+        return self.encoder.prices(1).steady if self.encoder.memo else math.inf
 
     @property
     def change_epsilon(self) -> float:
@@ -106,6 +108,16 @@ class Oracle(Shares, ABC):
     def support(self) -> Support:
         """The chances of a support."""
 
+    @property
+    def permanent_support(self) -> Support:
+        """The chances of a support by what is behind the reports: permanent answers, or the values themselves."""
+        return Support(1.0, 0.0)
+
+    @property
+    def opposed(self) -> float:
+        """How negative the covariance can be with which permanent answers to two values support a category."""
+        return 0.0
+
     @abstractmethod
     def supports(self, summary: Summary) -> Ints:
         """(size,) how many reports support each category."""
@@ -117,17 +129,26 @@ class Oracle(Shares, ABC):
             ParameterError: No reports, or counts that so many reports cannot have.
         """
         counts = self.supports(checked(summary))
-        p, q = self.support[:2]
-        n, per_one = summary.n, 1 / (p - q)
+        (p, q), (p1, q1) = self.support[:2], self.permanent_support[:2]
+        n, per_one, kept_per_one = summary.n, 1 / (p - q), 1 / (p1 - q1)
         rate = counts / n
         value = (rate - q) * per_one
-        held = np.clip(value, 0, 1)
+        kept = np.clip(q1 + value / kept_per_one, 0, 1)  # share of the permanent answers that support it
+        gain = kept_per_one / per_one
+        q2 = q - q1 * gain  # chance that a report supports what its permanent answer does not
+        p2 = q2 + gain
         return Estimate(
             value=value,
             se=per_one * np.sqrt(rate * (1 - rate) / n),
-            se_shared=np.sqrt(held * (1 - held) / n),
+            se_shared=kept_per_one * np.sqrt(kept * (1 - kept) / n),
             n=n,
-            crowd=Crowd(0.0, 1.0, q * (1 - q) * per_one**2, (p * (1 - p) - q * (1 - q)) * per_one**2),
+            crowd=Crowd(
+                -q1 * kept_per_one,
+                kept_per_one,
+                q2 * (1 - q2) / gain**2,
+                (p2 * (1 - p2) - q2 * (1 - q2)) / gain**2,
+                opposed=self.opposed,
+            ),
             per_one=per_one,
             ones=counts,
             at_zero=-q * per_one,
@@ -239,3 +260,15 @@ def lies(epsilon: float, others: int, share: int = 1) -> int:
     Two steps above others / (share e^epsilon + others) outweigh any rounding of exp.
     """
     return math.floor(SCALE * others / (share * math.exp(epsilon) + others)) + 2
+
+
+def gain_again(epsilon: float, answers: int, first: tuple[Fraction, Fraction]) -> float:
+    """By how much a second round of so many answers must tell its own from another for epsilon in all, at most.
+
+    Args:
+        epsilon: Loss of one report over both rounds, nats.
+        answers: Of generalised randomised response.
+        first: Chances of the own answer and of a certain other one in the first round.
+    """
+    odds = math.expm1(epsilon)
+    return min(1.0, odds / (odds + answers) / float(first[0] - first[1]))

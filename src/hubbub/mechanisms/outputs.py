@@ -1,7 +1,7 @@
 """What mechanisms of a bounded number share that answer with one of finitely many outputs.
 
 Each output y stands for a number w(y), chosen so that the mean of w over the law of any value is that value. The
-estimate is the mean of w over the reports, and its standard error comes from their own spread. A value lies between
+estimate is the mean of w over the reports, and error and interval come from their own spread. A value lies between
 two of top + 1 evenly spaced levels, and its law is the mixture of theirs: so the mean square of a report is a chain of
 straight lines over the levels, and its variance at a value x is that chain less x².
 """
@@ -9,8 +9,7 @@ straight lines over the levels, and its variance at a value x is that chain less
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from statistics import NormalDist
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Protocol, Self
 
 import numpy as np
@@ -20,6 +19,7 @@ from hubbub.encoders.base import Encoder, Law, Payload
 from hubbub.errors import ParameterError
 from hubbub.mechanisms.base import Reports, WordSource, below
 from hubbub.mechanisms.estimate import Crowd, Estimate, Ints, Reals
+from hubbub.mechanisms.gaffke import GAFFKE, gaffke
 from hubbub.mechanisms.grid import Grid, Ticked
 from hubbub.mechanisms.oracle import checked, crowd_of, devices, fields
 from hubbub.summary import Summary
@@ -69,22 +69,55 @@ class Levelled(Ticked, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Mean(Estimate):
-    """A mean whose reports are not binomial: value ∓ Student's quantile, for n reports, times the standard error.
+    """Means whose reports stand for one of finitely many numbers: `gaffke`, or a count of ones where they are but two.
 
     Attributes:
-        least: Least variance that one report has where devices have this mean. Reports that happen to be alike would
-            otherwise claim to be certain.
+        stands: What each output stands for, in the units of the crowd, shape (outputs,).
+        counts: Reports of each output, shape (*value.shape, outputs).
     """
 
-    least: Reals = field(default_factory=lambda: np.zeros(()))
+    stands: Reals = field(default_factory=lambda: np.zeros(0))
+    counts: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def methods(self) -> list[str]:
+        """Name of the method of each mean's own interval, in their order."""
+        return [GAFFKE] * self.value.size if self.ones is None else super().methods()
+
+    def pick(self, category: int) -> Self:
+        """One of the means, shape ()."""
+        return replace(super().pick(category), counts=self.counts[category])
 
     def _ends(self, level: float, simultaneous: bool) -> tuple[Reals, Reals, str]:
-        _, _, method = super()._ends(level, simultaneous)
-        level = 1 - (1 - level) / self.value.size if simultaneous else level
-        z = NormalDist().inv_cdf(0.5 + level / 2)
-        wide = z * (1 + (z * z + 3) / (4 * self.n))  # to the order of 1/n, n - 1 in place of n included
-        half = wide * np.sqrt(np.maximum(self.se**2, self.least / self.n))
-        return np.asarray(self.value - half), np.asarray(self.value + half), method
+        if self.ones is not None:
+            return super()._ends(level, simultaneous)
+        level = self._each(level, simultaneous)
+        ends = gaffke(self.stands, self.counts.reshape(-1, len(self.stands)), level)
+        low, high = (self.crowd.zero + self.crowd.scale * end.reshape(self.value.shape) for end in ends)
+        return np.asarray(low), np.asarray(high), GAFFKE
+
+
+def mean_of(channel: Channel, counts: Ints, n: int, lower: float, unit: float) -> Mean:
+    """Means from the reports of each output, shape (..., outputs), n in each row; `unit`: between two levels."""
+    weights, upper = channel.weights, lower + unit * channel.top
+    usual = weights[counts.argmax(axis=-1)]  # differences from it are exact where all reports are alike
+    mean = usual + ((weights - usual[..., None]) * counts).sum(axis=-1) / n
+    spread = ((weights - mean[..., None]) ** 2 * counts).sum(axis=-1) / n
+    value = np.asarray(lower + unit * mean)
+    held = np.clip(value, lower, upper)
+    sent = channel.chances.any(axis=0) | counts.reshape(-1, len(weights)).any(axis=0)
+    low, *between, high = np.unique(weights[sent])
+    return Mean(
+        value=value,
+        se=np.asarray(unit * np.sqrt(spread / n)),
+        se_shared=np.sqrt((held - lower) * (upper - held) / n),
+        n=n,
+        crowd=Crowd(lower, upper - lower, channel.worst() / channel.top**2, exact=False),
+        per_one=unit * float(high - low),
+        ones=None if between else np.asarray((counts * (weights == high)).sum(axis=-1)),
+        at_zero=lower + unit * float(low),
+        stands=weights / channel.top,
+        counts=counts,
+    )
 
 
 @dataclass(frozen=True)
@@ -172,21 +205,7 @@ class Outputs(Grid, ABC):
         counts, n = checked(summary).counts, summary.n
         if counts.sum() != n:
             raise ParameterError("summary.counts", f"{counts.sum()} in all", f"{n} in all")
-        channel, (low, high) = self.channel, self.bounds
-        usual = channel.weights[counts.argmax()]  # differences from it are exact where all reports are alike
-        mean = usual + (channel.weights - usual) @ counts / n
-        spread = (channel.weights - mean) ** 2 @ counts / n
-        value = np.asarray(self.lower + self.unit * mean)
-        held = np.clip(value, low, high)
-        return Mean(
-            value=value,
-            se=np.asarray(self.unit * np.sqrt(spread / n)),
-            se_shared=np.sqrt((held - low) * (high - held) / n),
-            n=n,
-            crowd=Crowd(low, high - low, channel.worst() / channel.top**2, exact=False),
-            per_one=self.unit * float(np.ptp(channel.weights)),
-            least=self.unit**2 * channel.variance(mean),
-        )
+        return mean_of(self.channel, counts, n, self.lower, self.unit)
 
     def variance(self, truth: ArrayLike, n: int) -> Reals:
         """Exact variance of the estimate from n devices that all hold `truth`, in the unit squared.

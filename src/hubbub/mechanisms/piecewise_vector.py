@@ -20,9 +20,9 @@ from hubbub.encoders.piecewise_vector import MAX_SAMPLED
 from hubbub.encoders.piecewise_vector import PiecewiseVector as Device
 from hubbub.errors import ParameterError
 from hubbub.mechanisms.base import Reports, WordSource, asked
-from hubbub.mechanisms.estimate import Crowd, Estimate, Ints, Reals
+from hubbub.mechanisms.estimate import Estimate, Ints, Reals
 from hubbub.mechanisms.oracle import all_fresh, checked, devices, fields
-from hubbub.mechanisms.outputs import Channel, Mean
+from hubbub.mechanisms.outputs import Channel, mean_of
 from hubbub.mechanisms.piecewise import OUTPUTS
 from hubbub.mechanisms.subset_selection import accepted, remainder
 from hubbub.mechanisms.vector import TICKS, Vectors, grid
@@ -140,22 +140,7 @@ class PiecewiseVector(Vectors):
         if asked.sum() != n * e.sampled or asked.max() > n:
             found = f"{asked.sum()} answers in all, {asked.max()} about one coordinate"
             raise ParameterError("summary.counts", found, f"{n * e.sampled} in all, at most {n} about each")
-        channel, (low, high) = self.channel, self.bounds
-        every, weights = np.column_stack([counts, n - asked]), channel.weights
-        usual = weights[every.argmax(axis=1)]  # differences from it are exact where all reports are alike
-        mean = usual + ((weights - usual[:, None]) * every).sum(axis=1) / n
-        spread = ((weights - mean[:, None]) ** 2 * every).sum(axis=1) / n
-        value = self.lower + self.unit * mean
-        held = np.clip(value, low, high)
-        return Mean(
-            value=value,
-            se=self.unit * np.sqrt(spread / n),
-            se_shared=np.sqrt((held - low) * (high - held) / n),
-            n=n,
-            crowd=Crowd(low, high - low, channel.worst() / channel.top**2, exact=False),
-            per_one=self.unit * float(np.ptp(weights)),
-            least=self.unit**2 * channel.variance(mean),
-        )
+        return mean_of(self.channel, np.column_stack([counts, n - asked]), n, self.lower, self.unit)
 
     def variance(self, truth: ArrayLike, n: int) -> Reals:
         """Exact variance of each mean from n devices that all hold `truth`, in the unit squared.

@@ -13,10 +13,10 @@ from hubbub.encoders.rappor import Rappor as Device
 from hubbub.encoders.words import SIZE
 from hubbub.errors import ParameterError
 from hubbub.mechanisms.base import Reports, WordSource, asked, held, number, second_round, threshold
-from hubbub.mechanisms.columns import blocks
+from hubbub.mechanisms.columns import blocks, ones_of
 from hubbub.mechanisms.estimate import Crowd, Ints, Reals
 from hubbub.mechanisms.places import places
-from hubbub.mechanisms.words import Square, Words, bit_variance, bits_within, cell_moments, cell_square, ones_of
+from hubbub.mechanisms.words import Square, Words, bit_variance, bits_within, cell_moments, cell_square
 from hubbub.summary import Summary
 
 
@@ -131,10 +131,10 @@ class Rappor(Words):
         return cell_moments(summary, *self._chances())
 
     def within(self, summary: Summary) -> tuple[Reals, Reals]:
-        """(cohorts, bits) shares within each cohort, and one over their variances."""
+        """(cohorts, bits) shares within each cohort, and (cohorts, 1) its reports."""
         return bits_within(summary, *self._chances())
 
-    def alone(self, share: float) -> float:
+    def alone(self, share: ArrayLike) -> Reals:
         """Variance of one report about a bit of its own cohort that this share of the devices sets."""
         return bit_variance(share, *self._chances())
 

@@ -1,7 +1,11 @@
 """Shares of words by weighted least squares over cells, with as few words as explain them.
 
-A cell (row, place) has an estimate y of the share of the row's devices whose word stands there, with a variance. With
-shares s_w of the words and u of all words that are not listed, spread evenly over the places,
+A cell (row, place) has an estimate y of the share of the row's devices whose word stands there, with a variance that
+follows from the share. It is never taken from the cell's own noise: a cell that errs towards the less noisy end would
+count for more, and estimates would be biased. Words enter by the variances of places that are as full as on average,
+and are tested by those of the shares that the words found so far give the cells.
+
+With shares s_w of the words and u of all words that are not listed, spread evenly over the places,
 
     y = sum of s_w over the words that stand there + u segments / bits + noise.
 
@@ -31,7 +35,27 @@ MOST = 500  # words in a fit; at most a quarter of the cells
 TWISTED = 1.5  # times its standard error that a word's own cells scatter, before that is taken instead
 TINY = 1e-10  # of the largest eigenvalue: what is below says nothing
 
+Variance = Callable[[Reals], Reals]
 Passes = Callable[[Ints, Reals], NDArray[np.bool_]]
+
+
+@dataclass(frozen=True, eq=False)
+class Noisy:
+    """Cells and how well they are known.
+
+    Attributes:
+        cells: Estimates, shape (rows, bits).
+        reports: Of each row, shape (rows, 1).
+        alone: Variance of one report about a cell that has these shares.
+    """
+
+    cells: Reals
+    reports: Reals
+    alone: Variance
+
+    def weights(self, shares: Reals) -> Reals:
+        """(rows, bits) one over the variances if the cells have these shares; 0 in a row without reports."""
+        return np.broadcast_to(self.reports / self.alone(np.clip(shares, 0, 1)), self.cells.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,27 +106,36 @@ class _Cells:
         free = max(1, int(np.count_nonzero(self.root)) - len(found))
         return float(rest @ rest) / free, _products(self.others * rest, columns.multiply(rest[:, None]).tocsc())
 
+    def expected(self, values: Ints, found: Reals) -> Reals:
+        """(rows, bits) the share of each cell that a list of words gives it, the first term's share among them."""
+        shape = self.shape
+        cells = np.full((shape.rows, shape.bits), found[0] * shape.segments / shape.bits)
+        for row in range(shape.rows):
+            for at in np.asarray(places(shape, row, values)).T:
+                np.add.at(cells[row], at, found[1:])
+        return cells
+
     def left(self, columns: Any, found: Reals) -> Reals:
         """What is not explained, weighted, (rows, bits)."""
         rest = self.aim - self.others * found[0] - columns @ found[1:]
         return np.asarray((self.root * rest).reshape(self.shape.rows, self.shape.bits))
 
 
-def explain(shape: Shape, cells: Reals, weights: Reals, values: Ints, enter: float, passes: Passes) -> Fitted:
+def explain(shape: Shape, noisy: Noisy, values: Ints, enter: float, passes: Passes) -> Fitted:
     """The words among `values` that explain the cells.
 
     Args:
         shape: Of the rows.
-        cells: Estimates, shape (rows, bits).
-        weights: One over their variances, 0 where there is no estimate.
+        noisy: The cells.
         values: (k,) of the candidates.
         enter: Standard errors above which a word enters.
         passes: From positions of words and their estimates over standard errors to whether each is to stay.
     """
-    held = _Cells(shape, cells, weights)
+    weights = noisy.weights(np.full((1, 1), shape.segments / shape.bits))
+    held = _Cells(shape, noisy.cells, weights)
     norms = np.sqrt(scores(shape, weights, values))
     outside = norms > 0
-    chosen, most = np.zeros(0, np.int64), min(MOST, cells.size // 4)
+    chosen, most = np.zeros(0, np.int64), min(MOST, noisy.cells.size // 4)
     columns = held.columns(values[chosen])
     while True:
         found = _not_negative(*held.normal(columns))
@@ -117,7 +150,9 @@ def explain(shape: Shape, cells: Reals, weights: Reals, values: Ints, enter: flo
         outside[new] = False
         chosen = np.concatenate([chosen, new])
         columns = held.columns(values[chosen])
-    return _tested(held, chosen, columns, passes)
+    found = _not_negative(*held.normal(columns))
+    tested = _Cells(shape, noisy.cells, noisy.weights(held.expected(values[chosen], found)))
+    return _tested(tested, chosen, tested.columns(values[chosen]), passes)
 
 
 def _tested(held: _Cells, chosen: Ints, columns: Any, passes: Passes) -> Fitted:

@@ -13,16 +13,16 @@ from hubbub.encoders.base import SCALE
 from hubbub.encoders.subset_selection import MAX_SIZE
 from hubbub.encoders.subset_selection import SubsetSelection as Device
 from hubbub.errors import ParameterError
-from hubbub.mechanisms.base import Reports, WordSource, asked, held
+from hubbub.mechanisms.base import Reports, WordSource, asked, at_once, held
 from hubbub.mechanisms.categories import categories as domain
 from hubbub.mechanisms.columns import blocks, count_ones
 from hubbub.mechanisms.estimate import Ints
+from hubbub.mechanisms.floyd import CELLS, Floyd
 from hubbub.mechanisms.oracle import Oracle, Support, all_fresh, crowd_of, lies
+from hubbub.mechanisms.subset_loop import compiled
 from hubbub.summary import Summary
 
 Words = NDArray[np.uint32]
-
-PEOPLE, CELLS = 4096, 1 << 24  # in a block, at most: each step goes over all of its people
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,8 @@ class SubsetSelection(Oracle):
     def randomise(self, values: Ints, source: WordSource) -> Reports:
         """(n,) -> (n, size); omega + 2 words a person (own, others, left).
 
+        A block as large as those of `collect` is worth waiting for numba, where that is installed.
+
         Raises:
             PrivateValueError: Values outside [0, size); named by position only.
         """
@@ -98,27 +100,25 @@ class SubsetSelection(Oracle):
         held(values, e.size)
         bounds = [1, *range(e.size - e.omega, e.size), e.omega]
         words = accepted(source.words(len(values) * len(bounds)).reshape(-1, len(bounds)), bounds, source)
-        reports = np.zeros((len(values), e.size), np.uint8)
-        for block in blocks(len(values), e.size, CELLS, PEOPLE):
-            self._fill(reports[block], values[block], np.ascontiguousarray(words[block].T), bounds)
-        return reports
+        sets = np.empty((len(values), e.size), np.uint8)
+        if len(values) >= at_once(e) and (fill := compiled()) is not None:
+            fill(words, values, e.keep, e.omega, sets)
+            return sets
+        parts = blocks(len(values), e.size, CELLS)
+        others = Floyd.of(e.size - 1, e.omega, e.size, parts[0].stop)
+        for block in parts:
+            sets[block] = self._sets(others, values[block], words[block])
+        return sets
 
-    def _fill(self, sets: NDArray[np.uint8], values: Ints, words: Words, bounds: Sequence[int]) -> None:
-        """Draw a set for each person of a block, from words of shape (omega + 2, people)."""
-        last, people = self.encoder.size - 1, len(values)
-        start, flat = np.arange(people) * self.encoder.size, sets.reshape(-1)
-        drawn = np.empty((self.encoder.omega, people), np.int64)
-        for place, (bound, column) in enumerate(zip(bounds[1:-1], words[1:-1], strict=True)):
-            other = start + remainder(column, bound)
-            at = np.where(flat[other], start + (bound - 1), other)
-            flat[at] = 1
-            drawn[place] = at
-        stays = np.flatnonzero(words[0] < self.encoder.keep)
-        flat[drawn[remainder(words[-1], bounds[-1])[stays], stays]] = 0
-        rows = np.arange(people)
-        sets[rows, last] = sets[rows, values]  # the own category's number is that of the last one
-        sets[rows, values] = 0
-        sets[stays, values[stays]] = 1
+    def _sets(self, others: Floyd, values: Ints, words: Words) -> NDArray[np.bool_]:
+        """(people, omega + 2) words -> (people, size) sets of people with these values."""
+        sets, drawn = others.sets(words[:, 1:-1])
+        rows, stays = np.arange(len(values)), words[:, 0] < np.uint32(self.encoder.keep)
+        left = drawn[rows, words[:, -1] % np.uint32(self.encoder.omega)]
+        sets.ravel()[left] = ~stays
+        sets[:, -1] = sets[rows, values]  # the own category's number is that of the last one
+        sets[rows, values] = stays
+        return sets
 
     def summarise(self, reports: Reports) -> Summary:
         """(n, size) -> how many sets hold each category.
@@ -174,9 +174,9 @@ def remainder(words: Words, bound: int) -> Ints:
 
 def accepted(words: Words, bounds: Sequence[int], source: WordSource) -> Words:
     """Words (n, width) of which those that `below` refuses are drawn again, column after column."""
-    if not len(words):
-        return words
     limits = [SCALE - SCALE % bound for bound in bounds]
+    if not len(words) or words.max() < min(limits):
+        return words
     largest = words.max(axis=0).tolist()
     refused = [place for place, (word, limit) in enumerate(zip(largest, limits, strict=True)) if word >= limit]
     if refused:

@@ -1,22 +1,25 @@
 """What the unary encodings share: a report supports the categories whose bits are set; the bits are independent."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import exp, floor
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hubbub.encoders.base import SCALE
+from hubbub.encoders.base import SCALE, Encoder
 from hubbub.encoders.unary import MAX_SIZE
 from hubbub.encoders.unary import Unary as Device
-from hubbub.mechanisms.base import Reports, WordSource, asked, held
+from hubbub.mechanisms.base import Reports, WordSource, asked, held, second_round
 from hubbub.mechanisms.categories import categories as domain
 from hubbub.mechanisms.columns import blocks, count_ones
 from hubbub.mechanisms.estimate import Ints
-from hubbub.mechanisms.oracle import Oracle, Support, all_fresh, crowd_of
+from hubbub.mechanisms.oracle import Oracle, Support, crowd_of
 from hubbub.summary import Summary
+
+Device_ = TypeVar("Device_", bound=Encoder)
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,9 @@ class Unary(Oracle):
     examples: ClassVar[tuple[Mapping[str, Any], ...]] = (
         {"categories": ("red", "green")},
         {"lower": -1, "upper": 1, "buckets": 2},
+        {"categories": ("red", "green"), "permanent_epsilon": 2.5},
     )
+    memo: ClassVar[bool] = True
     device: ClassVar[type[Device]]
     other: ClassVar[float]  # part of the loss that is between 1 and 0 of another category's bit
     encoder: Device
@@ -43,11 +48,11 @@ class Unary(Oracle):
         upper: float | None = None,
         buckets: int | None = None,
     ) -> Self:
-        """Loss of one report at most epsilon.
+        """Loss of one report at most epsilon, of a device that never changes at most permanent_epsilon.
 
         Args:
             epsilon: Loss of one report, nats.
-            permanent_epsilon: Must be left out.
+            permanent_epsilon: Loss of a device that never changes, nats; None: no permanent answers.
             categories: Labels beside `none`, or a number of categories.
             lower: Where the first bucket begins, instead of categories.
             upper: Where the last bucket ends.
@@ -56,19 +61,21 @@ class Unary(Oracle):
         Raises:
             ParameterError: A parameter out of its range.
         """
-        asked(epsilon, None)
-        all_fresh(permanent_epsilon)
+        asked(epsilon, permanent_epsilon)
         d = domain(categories, lower, upper, buckets, MAX_SIZE)
-        lie = floor(SCALE / (exp(cls.other * epsilon) + 1))
-        while cls.device(d.size, lie).prices(1).report > epsilon:
-            lie += 1
-        return cls(cls.device(d.size, lie), d.lower, d.step, d.labels)
+        device = within(partial(cls.device, d.size), epsilon, permanent_epsilon, cls.other)
+        return cls(device, d.lower, d.step, d.labels)
 
     @property
     def support(self) -> Support:
         """A report supports the categories whose bits are set."""
         p, q = map(float, self.encoder.chances())
         return Support(p, q, p * q, q * q)
+
+    @property
+    def permanent_support(self) -> Support:
+        """A permanent answer supports the categories whose bits are set."""
+        return Support(*map(float, self.encoder.kept())) if self.encoder.memo else super().permanent_support
 
     @property
     def counts_shape(self) -> tuple[int, ...]:
@@ -80,7 +87,7 @@ class Unary(Oracle):
         return summary.counts
 
     def randomise(self, values: Ints, source: WordSource) -> Reports:
-        """(n,) -> (n, size); a word for each bit of a person, read a block of people at a time.
+        """(n,) -> (n, size); a word for each bit of a person, three where `memo`, read a block of people at a time.
 
         Raises:
             PrivateValueError: Values outside [0, size); named by position only.
@@ -88,12 +95,15 @@ class Unary(Oracle):
         e = self.encoder
         held(values, e.size)
         bits = np.empty((len(values), e.size), np.bool_)
-        for block in blocks(len(values), e.size):
+        streams = 1 + 2 * e.memo
+        for block in blocks(len(values), streams * e.size):
             sent, own = bits[block], values[block]
             rows = np.arange(len(own))
-            words = source.words(sent.size).reshape(sent.shape)
-            np.less(words, np.uint32(e.lie), out=sent)
-            sent[rows, own] = words[rows, own] < e.own
+            words = source.words(streams * sent.size).reshape(len(own), streams, e.size)
+            np.less(words[:, 0], np.uint32(e.lie), out=sent)
+            sent[rows, own] = words[rows, e.memo, own] < e.own
+            if e.memo:
+                sent ^= words[:, 2] < np.uint32(e.flip)
         return bits.view(np.uint8)
 
     def summarise(self, reports: Reports) -> Summary:
@@ -113,3 +123,28 @@ class Unary(Oracle):
         crowd = crowd_of(truth_counts, self.encoder.size)
         n, (p, q) = int(crowd.sum()), map(float, self.encoder.chances())
         return Summary(n, np.asarray(rng.binomial(crowd, p) + rng.binomial(n - crowd, q), np.int64))
+
+
+def within(
+    device: Callable[[int, int, int], Device_], epsilon: float, permanent_epsilon: float | None, share: float
+) -> Device_:
+    """The device, of its integers lie, flip and memo, that lies least within these losses.
+
+    Args:
+        device: Builds it.
+        epsilon: Loss of one report, nats.
+        permanent_epsilon: Loss of a device that never changes, nats; None: no permanent answers.
+        share: Part of a loss that is between the two chances of a bit that `lie` and `flip` decide.
+    """
+    always = epsilon if permanent_epsilon is None else permanent_epsilon
+    lie = floor(SCALE / (exp(share * always) + 1))
+    while device(lie, 0, 0).prices(1).report > always:
+        lie += 1
+    if permanent_epsilon is None:
+        return device(lie, 0, 0)
+    flip = 0
+    if always > epsilon:
+        flip = max(1, second_round(share * epsilon, share * always, lie) - 2)
+    while device(lie, flip, 1).prices(1).report > epsilon:
+        flip += 1
+    return device(lie, flip, 1)

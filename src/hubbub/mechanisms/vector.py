@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hubbub.encoders.base import SCALE, Encoder, Law, Payload
-from hubbub.encoders.vector import MAX_DIMENSION, fits
+from hubbub.encoders.vector import MAX_DIMENSION, Coordinates, fits
 from hubbub.errors import ParameterError, PrivateValueError
 from hubbub.mechanisms.base import Reports, WordSource, as_rows, held_by, number
 from hubbub.mechanisms.categories import MAX_UNIT
@@ -61,7 +61,7 @@ class Vectors(Grid, ABC):
     """Means of coordinates from reports that are all fresh; subclasses are frozen dataclasses too."""
 
     memo: ClassVar[bool] = False
-    kinds: ClassVar[tuple[str, ...]] = ("vector",)
+    kinds: ClassVar[tuple[str, ...]] = Coordinates.kinds
     encoder: Vectorial
     lower: float
     step: float

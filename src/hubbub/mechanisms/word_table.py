@@ -64,6 +64,11 @@ class WordTable:
     unallocated: float
     unallocated_se: float
 
+    @property
+    def hidden(self) -> int:
+        """Candidates not shown: they did not pass, or are below the floor, or of fewer than `least` devices."""
+        return self.candidates - len(self.words)
+
     def interval(self) -> tuple[Reals, Reals]:
         """Lower and upper ends, each of which holds its share with chance `level`; never clipped."""
         z = NormalDist().inv_cdf(0.5 + self.level / 2)

@@ -20,18 +20,16 @@ from hubbub.encoders.base import Encoder, Law, Payload
 from hubbub.encoders.words import SIZE, Shape, value_of
 from hubbub.errors import ParameterError, PrivateValueError
 from hubbub.mechanisms.base import Reports, WordSource, held
-from hubbub.mechanisms.columns import count_ones
 from hubbub.mechanisms.estimate import Crowd, Estimate, Ints, Reals
-from hubbub.mechanisms.oracle import checked, devices, fields
+from hubbub.mechanisms.oracle import checked, devices
 from hubbub.mechanisms.places import places
-from hubbub.mechanisms.regression import explain
+from hubbub.mechanisms.regression import Noisy, explain
 from hubbub.mechanisms.word_table import Control, WordTable, asked_for, bonferroni_z, upper_tail
 from hubbub.summary import Summary
 
 ENTERING = 10  # words that nobody has of which so many may enter the regression by chance, to leave it again
 LIKELIEST = 0.01  # but none that likely by chance
 CELLS = 1 << 20  # devices of a row for each value that are drawn at a time
-PEOPLE = 1 << 16  # whose reports are sorted by row at a time
 
 
 class Placed(Encoder, Protocol):
@@ -111,13 +109,13 @@ class Words(ABC):
 
     @abstractmethod
     def within(self, summary: Summary) -> tuple[Reals, Reals]:
-        """(rows, bits) shares of the devices of a row that stand at each place, and one over their variances.
+        """(rows, bits) shares of the devices of a row that stand at each place, and (rows, 1) reports of each row.
 
         0 for both in a row without reports.
         """
 
     @abstractmethod
-    def alone(self, share: float) -> float:
+    def alone(self, share: ArrayLike) -> Reals:
         """Variance of one report about a place in its own row at which this share of the devices stands."""
 
     @property
@@ -235,9 +233,10 @@ class Words(ABC):
             raise ParameterError("candidates", "", "words: a device without one sets no bit, and cannot be counted")
         # Where no word stands somewhere it is the most frequent one, as a rule, and must not be taken for another.
         words = wanted.words if self.nowhere or "" in wanted.words else (*wanted.words, "")
-        n, (cells, weights) = summary.n, self.within(self.checked(summary))
+        n, (cells, reports) = summary.n, self.within(self.checked(summary))
         enter = bonferroni_z(1, 1 - min(LIKELIEST, ENTERING / len(wanted.words)))
-        fitted = explain(self.encoder.shape, cells, weights, values_of(words), enter, wanted.stays)
+        noisy = Noisy(cells, reports, self.alone)
+        fitted = explain(self.encoder.shape, noisy, values_of(words), enter, wanted.stays)
         asked = fitted.chosen < len(wanted.words)
         passed = int(asked.sum())
         floor = bonferroni_z(1, 1 - wanted.tail(passed)) * self.null_se(n)
@@ -264,7 +263,7 @@ class Words(ABC):
         """Standard error that the regression has, from n reports, for a word that nobody has."""
         shape = self.encoder.shape
         full = shape.segments / shape.bits
-        return math.sqrt(self.alone(full) / (n * shape.segments * (1 - full)))
+        return math.sqrt(float(self.alone(full)) / (n * shape.segments * (1 - full)))
 
     def checked(self, summary: Summary) -> Summary:
         """The summary, if so many reports can have it: counts (rows, 1 + bits), reports of each row and their ones.
@@ -327,37 +326,15 @@ def cell_moments(summary: Summary, off: float, on: float) -> tuple[Reals, Reals]
 
 
 def bits_within(summary: Summary, off: float, on: float) -> tuple[Reals, Reals]:
-    """(rows, bits) shares within each row, and one over their variances, from counts (rows, 1 + bits)."""
+    """(rows, bits) shares within each row, and (rows, 1) its reports, from counts (rows, 1 + bits)."""
     reports, ones = summary.counts[:, :1], summary.counts[:, 1:]
-    cells = (ones / np.maximum(reports, 1) - off) / (on - off) * (reports > 0)
-    rate = off + np.clip(cells, 0, 1) * (on - off)
-    return cells, np.asarray(reports * (on - off) ** 2 / (rate * (1 - rate)))
+    return (ones / np.maximum(reports, 1) - off) / (on - off) * (reports > 0), reports.astype(float)
 
 
-def bit_variance(share: float, off: float, on: float) -> float:
+def bit_variance(share: ArrayLike, off: float, on: float) -> Reals:
     """Variance of a bit, in units of what it stands for, where this share of the devices sets it."""
-    rate = off + share * (on - off)
-    return rate * (1 - rate) / (on - off) ** 2
-
-
-def ones_of(reports: Reports, radices: Sequence[int]) -> Ints:
-    """(n, 1 + bits) rows and bits -> (rows, 1 + bits) reports of each row, and how many have each bit set.
-
-    Raises:
-        ParameterError: The reports are not a row and its bits each.
-    """
-    fields(reports[:0], radices)
-    rows = fields(reports[:, :1], radices[:1])[:, 0]
-    counts = np.zeros((radices[0], len(radices)), np.int64)
-    for start in range(0, len(reports), PEOPLE):
-        block = slice(start, start + PEOPLE)
-        order = np.argsort(rows[block], kind="stable")
-        found, firsts = np.unique(rows[block][order], return_index=True)
-        bits = reports[block, 1:][order]
-        for row, first, stop in zip(found, firsts, (*firsts[1:], len(order)), strict=True):
-            counts[row, 0] += stop - first
-            counts[row, 1:] += count_ones(bits[first:stop], len(radices) - 1)
-    return counts
+    rate = off + np.asarray(share, float) * (on - off)
+    return np.asarray(rate * (1 - rate) / (on - off) ** 2)
 
 
 def values_of(words: ArrayLike) -> Ints:

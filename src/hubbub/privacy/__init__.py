@@ -1,8 +1,36 @@
-"""What a metric gives away: its four prices, in words and as data, and the exact whole-life price. Needs numpy."""
+"""What a metric gives away: its four prices, in words and as data, and the exact whole-life price. Needs numpy.
 
+Beside what is named here: `composition` (several losses with a small delta), `pattern` and `confined` (histories
+that are alike), `shuffling` (where somebody else mixes reports). These need scipy, and the first dp-accounting for
+unequal losses.
+"""
+
+from hubbub.privacy.accounts import Account, account, together
+from hubbub.privacy.changes import visible
 from hubbub.privacy.life import exact_life
+from hubbub.privacy.precision import Strategy, strategies
 from hubbub.privacy.prices import PriceLine, describe
-from hubbub.privacy.sentences import explain, sections
+from hubbub.privacy.sentences import explain, null, sections
+from hubbub.privacy.shuffling import Amplified, amplified
 from hubbub.privacy.words import in_words, nats, percent, posterior
 
-__all__ = ["PriceLine", "describe", "exact_life", "explain", "in_words", "nats", "percent", "posterior", "sections"]
+__all__ = [
+    "Account",
+    "Amplified",
+    "PriceLine",
+    "Strategy",
+    "account",
+    "amplified",
+    "describe",
+    "exact_life",
+    "explain",
+    "in_words",
+    "nats",
+    "null",
+    "percent",
+    "posterior",
+    "sections",
+    "strategies",
+    "together",
+    "visible",
+]

@@ -8,6 +8,8 @@ reports is, up to a term that all histories share, the sum over k of
 
 The history that makes n1 ones and n0 zeros likeliest sends all ones from entry K and all zeros from entry 0: that gives
 G_K(n1) + G_K(n0). The one that makes them least likely takes the smallest increments first, because each G_k is convex.
+Choices among more than two answers are gone through in shared_out.py, bits for each category in life_bits.py, where the
+life is short enough.
 Source: hubbub's own derivation; proof in spec/prices.md.
 """
 
@@ -17,10 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.encoders.base import SCALE, Encoder
+from hubbub.encoders.choices import stays
+from hubbub.encoders.d_bit_flip import DBitFlip
+from hubbub.encoders.grr import Grr
+from hubbub.encoders.olh_pool import OlhPool
 from hubbub.encoders.one_bit_mean import OneBitMean
 from hubbub.encoders.randomized_response import RandomizedResponse
-from hubbub.encoders.rappor import Rappor
+from hubbub.encoders.unary import Unary
 from hubbub.errors import ParameterError
+from hubbub.privacy import shared_out
+from hubbub.privacy.life_bits import bits_life
 
 _BLOCK = 1 << 20  # increments held at a time
 
@@ -31,25 +39,47 @@ def exact_life(encoder: Encoder, windows: int) -> float:
     Cost: entries * windows steps (sorted in blocks) and windows² / 4 for the worst split.
 
     Where a one-bit mean's bucket does not divide its range the last entry counts as if a value could always reach it,
-    which is an upper bound, and still no more than the closed one.
+    which is an upper bound, and still no more than the closed one. Choices among three answers and more are exact while
+    there are few ways to share the reports out (three answers for 30 windows, five for 13, eight for 6), bits for each
+    category for 12 windows. Beyond that, and for all other mechanisms, the closed bound is returned: nothing closer is
+    known.
 
     Raises:
-        ParameterError: Negative windows, or an encoder with no permanent bits of the kind described above.
+        ParameterError: Negative windows.
     """
     if windows < 0:
         raise ParameterError("windows", windows, ">= 0")
-    if not encoder.memo:
-        return encoder.prices(windows).life
-    if isinstance(encoder, Rappor):
-        return encoder.prices(windows).life  # nothing closer is known
-    if not isinstance(encoder, OneBitMean | RandomizedResponse):
-        raise ParameterError("encoder", encoder.name, "randomized_response or one_bit_mean, where answers are kept")
     if not windows:
         return 0.0
-    chances = _entries(encoder)
-    if not encoder.flip:
+    bound = encoder.prices(windows).life
+    if not encoder.memo:
+        return bound
+    if isinstance(encoder, OneBitMean | RandomizedResponse):
+        return _bits(_entries(encoder), encoder.flip, windows)
+    if isinstance(encoder, Grr):
+        return min(bound, _choices(encoder.keep, encoder.again, encoder.size, encoder.size, windows))
+    if isinstance(encoder, OlhPool):
+        return min(bound, _choices(*encoder.rounds(), encoder.g, min(encoder.g, encoder.size), windows))
+    if isinstance(encoder, Unary | DBitFlip):
+        return min(bound, bits_life(encoder, windows))
+    return bound
+
+
+def _choices(keep: int, again: int, answers: int, entries: int, windows: int) -> float:
+    """Of permanent choices among so many answers; inf where there are too many ways to share the reports out."""
+    (p, q), (p2, q2) = stays(keep, answers), stays(again, answers)
+    if answers == 2:
+        return _bits(np.array([float(q), float(p)]), SCALE - again, windows)
+    if not q2 or not shared_out.feasible(answers, windows):
+        return math.log(p / q) if windows == 1 and not q2 else math.inf
+    return shared_out.exact(float(p), float(q), math.log(p2 / q2), answers, entries, windows)
+
+
+def _bits(chances: NDArray[np.float64], flip: int, windows: int) -> float:
+    """Of permanent bits with these chances of a 1, rising and symmetric about one half, each report flipped."""
+    if not flip:
         return math.log(chances[-1] / chances[0]) if windows == 1 else math.inf
-    steps = np.arange(windows + 1) * math.log((SCALE - encoder.flip) / encoder.flip) / 2
+    steps = np.arange(windows + 1) * math.log((SCALE - flip) / flip) / 2
     likely = _tilt(chances[-1:], steps)[0]
     least = np.concatenate(([0.0], np.cumsum(_smallest(chances, steps))))
     worst = 0.0

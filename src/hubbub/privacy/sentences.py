@@ -5,7 +5,9 @@ Each statement is one that spec/prices.md proves, or names something that hubbub
 
 import math
 
-from hubbub.lock import Metric
+from hubbub.lock import NONE, Metric
+from hubbub.privacy.pictures import pictures
+from hubbub.privacy.precision import OTHERWISE, compared
 from hubbub.privacy.prices import keeps, plural
 from hubbub.privacy.words import CERTAIN, in_words, nats
 
@@ -18,25 +20,40 @@ def explain(metric: Metric) -> list[str]:
 
 
 def sections(metric: Metric) -> dict[str, list[str]]:
-    """The sentences of `explain` under headings, in the same order."""
-    return {
+    """The sentences of `explain` under headings, in the same order; headings with nothing under them are left out."""
+    every = {
         "What is sent": _sent(metric),
-        "What it costs": _same(metric) + _changing(metric),
+        "What it costs": _same(metric) + _changing(metric) + pictures(metric),
+        OTHERWISE: compared(metric),
         "Whose prices these are": _whose(metric),
         "What is not hidden": _seen(metric),
         "What is not protected": _open(metric),
     }
+    return {heading: sentences for heading, sentences in every.items() if sentences}
 
 
 def _sent(metric: Metric) -> list[str]:
     bits = sum((radix - 1).bit_length() for radix in metric.encoder.radices)
     window, every = metric.window, metric.report_every
     size = "one bit" if bits == 1 else f"{bits} bits"
+    which = " in which the program ran" if metric.presence == "ran" else ""
+    if every > 1:
+        which = f"{which} and it is the installation's turn" if which else " at its turn"
     lines = [
-        f"Each installation sends {size} for every {window} in which the program ran"
-        + ("" if every == 1 else " and it is the installation's turn")
-        + ", drawn at random on the device so that any value could have led to it."
+        f"Each installation sends {size} for every {window}{which}, drawn at random on the device so that any value "
+        "could have led to it."
     ]
+    if metric.presence == "hidden":
+        lines.append(
+            f"{'An' if window == 'hour' else 'A'} {window} in which the program did not run is reported as "
+            f"{null(metric)} once it runs again, if it does so within {_grace(metric)}; in all figures {null(metric)} "
+            "can mean that it did not run."
+        )
+    if metric.group:
+        lines.append(
+            f"It takes turns with the {plural(every - 1, 'other metric')} of its group {metric.group}: one report for "
+            f"each {window} at most, for all of them together."
+        )
     if every > 1:
         most = plural(metric.reports, "report")
         lines.append(
@@ -106,6 +123,7 @@ def _whose(metric: Metric) -> list[str]:
         "Each price is that of one installation and of this metric alone.",
         "Prices add up over metrics, over later versions and renewals, over re-installations, and over all the "
         "devices of one person.",
+        "Where several people share a device, its history mixes theirs, and the prices are those of the device.",
     ]
 
 
@@ -115,15 +133,41 @@ def _seen(metric: Metric) -> list[str]:
     if len(names) > _ROOM:
         names = f"values of {len(metric.dimensions)} dimensions"
     bits = math.ceil(100 * (metric.encoder.public_bits + metric.encoder.linkage_bits)) / 100
-    return [
+    presence = [
         f"Visible: that an installation takes part, and when its program ran, since each {window} in which it did "
-        + ("sends a report." if metric.report_every == 1 else "sends a report at its turn."),
+        + ("sends a report." if metric.report_every == 1 else "sends a report at its turn.")
+    ]
+    if metric.presence == "hidden":
+        presence = [
+            f"Visible: that an installation takes part, and that its program did not run for more than "
+            f"{_grace(metric)}. In which {window}s it ran within that time cannot be read from this metric's reports.",
+            "Whoever carries or receives the traffic still sees when an installation sends, and that reports of many "
+            f"{window}s come together after it was away.",
+            f"An update that changes the metric's encoding shows an absence just before it: the {window}s since the "
+            "program last ran stay without a report.",
+        ]
+    return [
+        *presence,
         f"In the clear with each report: the metric, its encoding and the {window}"
         + (f", and the device's {names}" if names else "")
         + ". No noise covers them.",
-        "A report's id links nothing by itself, but whoever carries the traffic sees network addresses, and a report "
-        f"of a steady device tells up to {bits:g} bit{'' if bits == 1 else 's'} about its next"
+        *_kept(metric),
+        "A report's id links nothing by itself, but whoever carries or receives the traffic sees addresses, "
+        f"and a report of a steady device tells up to {bits:g} bit{'' if bits == 1 else 's'} about its next"
         + (", beside what is in the clear." if names else "."),
+        "A proxy in front of the collector, or the collector's host, sees addresses and can link by them; hubbub "
+        "stores none.",
+    ]
+
+
+def _kept(metric: Metric) -> list[str]:
+    """What travels in the clear and stays the same, drawn once from the secret: a seed, a row of buckets, a cohort."""
+    if not metric.encoder.public_bits:
+        return []
+    many = round(2**metric.encoder.public_bits)
+    return [
+        f"In the clear too: a number, one of {many}, that the device keeps for good; by it its reports can be told from "
+        "most others', whatever their values."
     ]
 
 
@@ -140,6 +184,16 @@ def _open(metric: Metric) -> list[str]:
         f"Figures from fewer than {metric.min_reports} reports are withheld because they are inaccurate; that is no "
         "rule of privacy.",
     ]
+
+
+def null(metric: Metric) -> str:
+    """What a device reports that has nothing to report."""
+    return {"boolean": '"no"', "choice": f'"{NONE}"', "words": "no word", "vector": "zeros"}.get(metric.kind, "0")
+
+
+def _grace(metric: Metric) -> str:
+    days, rest = divmod(metric.grace, 86_400)
+    return plural(metric.grace // 3600, "hour") if rest else plural(days, "day")
 
 
 def _price(epsilon: float, bound: str = "") -> str:

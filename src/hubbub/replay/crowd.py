@@ -91,7 +91,7 @@ def plan(lock: Lock, now: float, count: int | None = None) -> Plan:
         now: Unix seconds by the collector's clock.
         count: Whole windows of the longest length among metrics that have not expired; see `DEFAULT_WINDOWS`.
     """
-    going = {m: m.windows.index(now) + 1 for m in lock.metrics.values() if m.kind in KINDS}
+    going = {m: m.windows.index(now) + 1 for m in lock.metrics.values() if m.kind in KINDS and not m.source}
     going = {metric: first for metric, first in going.items() if first < metric.life.stop}
     cut = max((metric.windows for metric in going), key=lambda windows: windows.length, default=None)
     end = 0 if cut is None else cut.end(cut.index(now) + (DEFAULT_WINDOWS[cut.name] if count is None else count))
@@ -102,6 +102,8 @@ def plan(lock: Lock, now: float, count: int | None = None) -> Plan:
         span = range(span.start, min(span.stop, metric.windows.index(end)))
         if metric.kind not in KINDS:
             left_out[metric.name] = f"pretend devices have no values of the kind {metric.kind} in this release"
+        elif metric.source:
+            left_out[metric.name] = "pretend devices have something to report in every window"
         elif span:
             spans[metric] = span
         elif metric in going:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from hubbub.client import Client, MemoryState, Transport
+from hubbub.client.consent import FORBIDDING
 from hubbub.clock import ManualClock
 from hubbub.errors import ParameterError
 from hubbub.lock import Lock, Metric
@@ -67,13 +68,12 @@ def middle(cut: Windows, window: int) -> float:
 
 @contextmanager
 def nobodys() -> Iterator[None]:
-    """While devices are made that are nobody's: `DO_NOT_TRACK` is the wish of a person, and stays that of this one."""
-    wish = os.environ.pop("DO_NOT_TRACK", None)
+    """While devices are made that are nobody's: what the environment forbids is not meant for them."""
+    held = {name: os.environ.pop(name) for name in FORBIDDING if name in os.environ}
     try:
         yield
     finally:
-        if wish is not None:
-            os.environ["DO_NOT_TRACK"] = wish
+        os.environ.update(held)
 
 
 class Devices:

@@ -18,6 +18,7 @@ from hubbub.wire import TRAVELLING_HASH
 
 LEVEL = 0.95
 Told = tuple[int, str, float | None, float | None, float | None]  # n, state, value and interval
+_NULL = 0.0  # of every metric that a table can be for
 _NOTHING: Told = (0, "empty", None, None, None)
 
 
@@ -27,7 +28,7 @@ class Truth:
 
     Attributes:
         segment: None for all devices together.
-        devices: Those that ran, with the whole crowd.
+        devices: Those that ran, or that count as if they had, with the whole crowd.
         raw: Mean of their values.
         clipped: The same of what the metric can see: clipped to its range and rounded to its grid.
         arrived: Devices whose reports arrive within grace.
@@ -74,6 +75,7 @@ class Outcome:
 def truths(table: Table, metric: Metric, crowd: int = 1, *, grace: bool = True) -> list[Truth]:
     """What is true of each window, and of each segment where the metric has dimensions; all devices together last.
 
+    Where presence is hidden, a device on which the program did not run counts with the metric's null.
     A device comes back when it runs next; each comes back once more as the table ends. What ended longer than grace
     before is late.
 
@@ -86,10 +88,11 @@ def truths(table: Table, metric: Metric, crowd: int = 1, *, grace: bool = True) 
     mechanism = of_metric(metric)
     back = dict.fromkeys(table.devices, float(metric.windows.end(max(table.windows))))
     found: list[Truth] = []
-    for window, row in sorted(table.windows.items(), reverse=True):
+    for window, ran in sorted(_ran(table, metric).items(), reverse=True):
+        row = ran if metric.presence == "ran" else dict.fromkeys(table.devices, _NULL) | dict(ran)
         late = metric.windows.end(window) + metric.grace
         arrives = np.array([not grace or back[device] < late for device in row])
-        back.update(dict.fromkeys(row, metric.windows.start(window) + metric.windows.length / 2))
+        back.update(dict.fromkeys(ran, metric.windows.start(window) + metric.windows.length / 2))
         values = np.fromiter(row.values(), float, len(row))
         ticks, place = np.unique(mechanism.index(values), return_inverse=True)
         clipped = np.array([float(mechanism.truth(int(tick))) for tick in ticks])[place]
@@ -98,6 +101,13 @@ def truths(table: Table, metric: Metric, crowd: int = 1, *, grace: bool = True) 
         parts += [(segment, segments == segment) for segment in reversed(metric.segments) if metric.dimensions]
         found += [_truth(window, part, values[at], clipped[at], arrives[at], crowd) for part, at in parts if at.any()]
     return found[::-1]
+
+
+def _ran(table: Table, metric: Metric) -> Mapping[int, Mapping[str, float]]:
+    """The rows by window; where presence is hidden, also of windows in which no device ran."""
+    if metric.presence == "ran":
+        return table.windows
+    return {window: table.windows.get(window, {}) for window in range(min(table.windows), max(table.windows) + 1)}
 
 
 def outcomes(told: Mapping[tuple[str, str | None], Told], true: Iterable[Truth], metric: Metric) -> list[Outcome]:
@@ -117,7 +127,7 @@ def told_by(rows: Iterable[Row], metric: Metric) -> dict[tuple[str, str | None],
             row.ci_high,
         )
         for row in rows
-        if row.hash == metric.hash[:TRAVELLING_HASH]
+        if row.hash == metric.hash[:TRAVELLING_HASH] and row.category is None  # and no ratios
     }
 
 

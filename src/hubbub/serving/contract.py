@@ -173,7 +173,7 @@ _LEVEL = Parameter(
     {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1, "default": 0.95},
 )
 _VERSION = Parameter("version", "Only this version of the metric", {"type": "integer", "minimum": 1})
-_CATEGORY = Parameter("category", "One category, of metrics that count several", {"type": "string"})
+_CATEGORY = Parameter("category", "One category or coordinate, of metrics that have several", {"type": "string"})
 _ASKED = {
     400: ("invalid_parameter",),
     403: ("cross_site",),

@@ -1,6 +1,6 @@
 """Crowds to draw from: named distributions over a mechanism's values, or those of a column of a table."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,29 +53,42 @@ def named(mechanism: Mechanism, name: str) -> Reals:
     Raises:
         ParameterError: No such distribution.
     """
-    if name not in DISTRIBUTIONS:
-        raise ParameterError("distribution", name, "one of " + ", ".join(DISTRIBUTIONS))
-    weights = DISTRIBUTIONS[name](mechanism.encoder.size)
-    return np.asarray(weights / weights.sum(), float)
+    return weights(mechanism.encoder.size, name)
 
 
-def cells(path: Path, name: str) -> "pandas.Series[Any]":
-    """One column of a CSV or Parquet file, empty cells as empty text.
+def weights(size: int, name: str) -> Reals:
+    """(size,) chances of a named distribution.
 
     Raises:
-        ParameterError: The file cannot be read as a table, or has no such column or no rows.
+        ParameterError: No such distribution.
+    """
+    if name not in DISTRIBUTIONS:
+        raise ParameterError("distribution", name, "one of " + ", ".join(DISTRIBUTIONS))
+    found = DISTRIBUTIONS[name](size)
+    return np.asarray(found / found.sum(), float)
+
+
+def cells(path: Path, names: Sequence[str], *, text: bool = False) -> "pandas.DataFrame":
+    """Columns of a CSV or Parquet file, empty cells as empty text; with `text` all cells of a CSV file are text.
+
+    Raises:
+        ParameterError: The file cannot be read as a table, or has no such column, or no rows.
     """
     import pandas as pd
 
     try:
-        frame = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, keep_default_na=False)
+        if path.suffix == ".parquet":
+            frame = pd.read_parquet(path)
+        else:
+            frame = pd.read_csv(path, keep_default_na=False, dtype=str if text else None)
     except ValueError:  # of pandas, pyarrow and the decoder alike; what they say may repeat a cell
         raise ParameterError("table", str(path), "a CSV or Parquet file with a header") from None
-    if name not in frame:
-        raise ParameterError("column", name, "one of " + ", ".join(map(str, frame.columns)))
+    for name in names:
+        if name not in frame:
+            raise ParameterError("column", name, "one of " + ", ".join(map(str, frame.columns)))
     if frame.empty:
         raise ParameterError("table", str(path), "a table with rows")
-    return frame[name]
+    return frame[list(names)]
 
 
 def shares(mechanism: Mechanism, column: "pandas.Series[Any]") -> Reals:

@@ -5,7 +5,7 @@ is that of the distribution. For a mean, whose variance may depend on more than 
 report of a device drawn from the distribution.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from hubbub.errors import ParameterError
 from hubbub.mechanisms import Mechanism
 from hubbub.mechanisms.estimate import Reals
+from hubbub.summary import Summary
 
 MOST = 10**15  # devices: what is counted stays exact
 Progress = Callable[[int], None]  # runs done since the last call
@@ -59,32 +60,51 @@ def measure(
     size = mechanism.encoder.size
     if chances.shape != (size,):
         raise ParameterError("chances.shape", chances.shape, f"({size},), one per value")
+    check(n, runs)
+    held = np.flatnonzero(chances)
+    truths = np.array([mechanism.truth(int(value)) for value in held])
+    truth = np.tensordot(chances[held], truths, 1)
+
+    def draw() -> Summary:
+        return mechanism.simulate(rng.multinomial(n, chances), rng)
+
+    each, covered = [], np.zeros(truth.size)
+    for squares, holds in errors(mechanism, draw, truth, runs, progress):
+        each.append(n * squares.mean())
+        covered += holds / runs
+    return measured(mechanism, n, np.array(each), exact_error(mechanism, chances[held], truths, truth), covered)
+
+
+def errors(
+    mechanism: Mechanism, draw: Callable[[], Summary], truth: Reals, runs: int, progress: Progress
+) -> Iterator[tuple[Reals, Reals]]:
+    """Of each of so many crowds, part by part: squared errors, and whether intervals of level 0.95 hold the truth."""
+    for _ in range(runs):
+        estimate = mechanism.estimate(draw())
+        low, high = estimate.interval(0.95)
+        squares = np.atleast_1d((estimate.value - truth) ** 2)
+        yield squares, np.atleast_1d((low <= truth) & (truth <= high)).astype(float)
+        progress(1)
+
+
+def measured(mechanism: Mechanism, n: int, each: Reals, exact: float, covered: Reals) -> Measured:
+    """What runs gave: (runs,) n times their mean squared errors, and (parts,) shares of intervals that hold."""
+    noise = float(each.std() / (len(each) - 1) ** 0.5)
+    return Measured(
+        mechanism.name, n, len(each), float(each.mean()), exact, noise, float(covered.mean()), float(covered.min())
+    )
+
+
+def check(n: int, runs: int) -> None:
+    """Refuse what cannot be measured.
+
+    Raises:
+        ParameterError: n outside [1, 10**15], or runs < 2.
+    """
     if not 1 <= n <= MOST:
         raise ParameterError("n", n, f"in [1, {MOST}]")
     if runs < 2:
         raise ParameterError("runs", runs, ">= 2")
-    held = np.flatnonzero(chances)
-    truths = np.array([mechanism.truth(int(value)) for value in held])
-    truth = np.tensordot(chances[held], truths, 1)
-    squares, holds = [], []
-    for _ in range(runs):
-        estimate = mechanism.estimate(mechanism.simulate(rng.multinomial(n, chances), rng))
-        low, high = estimate.interval(0.95)
-        squares.append(np.atleast_1d((estimate.value - truth) ** 2))
-        holds.append(np.atleast_1d((low <= truth) & (truth <= high)))
-        progress(1)
-    each = n * np.mean(squares, axis=1)
-    covered = np.mean(holds, axis=0)
-    return Measured(
-        mechanism.name,
-        n,
-        runs,
-        float(each.mean()),
-        exact_error(mechanism, chances[held], truths, truth),
-        float(each.std() / (runs - 1) ** 0.5),
-        float(covered.mean()),
-        float(covered.min()),
-    )
 
 
 def exact_error(mechanism: Mechanism, chances: Reals, truths: Reals, truth: Reals) -> float:

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from hubbub.encoders.base import Payload
+from hubbub.encoders.vector import of_vectors
 from hubbub.errors import LockError, PayloadError
 from hubbub.lock import Metric
 from hubbub.mechanisms import Mechanism, of_metric
@@ -36,7 +37,9 @@ class Definition:
 
     @cached_property
     def categories(self) -> tuple[str, ...]:
-        """Names of the categories that it counts, in their order; none where its estimate is one number."""
+        """Names of its categories or coordinates, in their order; none where its estimate is one number."""
+        if self.metric.kind == "vector":
+            return self.metric.labels or tuple(map(str, range(of_vectors(self.metric.encoder).dimension)))
         known = getattr(self.mechanism, "categories", None)
         if known is None:
             return ()

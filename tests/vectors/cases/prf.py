@@ -90,6 +90,8 @@ _HASHES = [
     (SHAPE | {"step": 500000}, "step left out, or in the unit"),
     (SHAPE | {"window": "week"}, "the window left out"),
     (SHAPE | {"report_every": 28}, "report_every left out"),
+    (SHAPE | {"report_every": 6, "rotation": "usage:2"}, "rotation left out, or its rank"),
+    (SHAPE | {"presence": "hidden"}, "presence left out"),
     (SHAPE | {"integers": [480, 480, 511972653, 3271021990, 844441823, 1]}, "an integer of the encoder left out"),
     (
         SHAPE | {"kind": "boolean", "encoder": "randomized_response", "integers": [511972653, 844441824, 1]},

@@ -102,6 +102,28 @@ _DUE = [
         },
         "a remainder that is negative for windows before the epoch",
     ),
+    (
+        {
+            "secret": SECRET,
+            "collection": "a",
+            "report_every": 5,
+            "rotation": "usage:0",
+            "indices": list(range(20788, 20800)),
+            **_DAYS,
+        },
+        "a turn drawn for each group: the first metric of one has the turn of every panel",
+    ),
+    (
+        {
+            "secret": SECRET,
+            "collection": "a",
+            "report_every": 5,
+            "rotation": "usage:3",
+            "indices": list(range(20788, 20800)),
+            **_DAYS,
+        },
+        "ranks counted backwards, or from 1",
+    ),
 ]
 _END = 1796256000  # of day 20789
 _ARRIVALS = [

@@ -44,6 +44,10 @@ class Device:
         """Chances that a report supports the own category, and any other one."""
         raise NotImplementedError
 
+    def kept(self) -> tuple[Fraction, Fraction]:
+        """The same chances of what is behind the reports: permanent answers, or the categories themselves."""
+        return Fraction(1), Fraction(0)
+
     def supports(self, n: int, counts: Sequence[int]) -> Sequence[int]:
         """How many reports support each category."""
         need(len(counts) == self.size)
@@ -87,4 +91,4 @@ class Device:
         need(n)
         found = self.supports(n, counts)
         need(all(0 <= count <= n for count in found))
-        return shares(found, n, *self.support(), level, simultaneous)
+        return shares(found, n, *self.support(), level, simultaneous, self.kept())

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from tests.vectors.reader.intervals import binomial, quantile, score
+from tests.vectors.reader.prices import exact
 
 
 def coin(n: int, ones: int, level: float, lower: Fraction, span: Fraction, q: Fraction, a: Fraction) -> Any:
@@ -25,15 +26,23 @@ def coin(n: int, ones: int, level: float, lower: Fraction, span: Fraction, q: Fr
     }
 
 
-def shares(counts: Sequence[int], n: int, p: Fraction, q: Fraction, level: float, simultaneous: bool = False) -> Any:
-    """Shares from counts of supports, whose chances are p and q."""
+def shares(
+    counts: Sequence[int],
+    n: int,
+    p: Fraction,
+    q: Fraction,
+    level: float,
+    simultaneous: bool = False,
+    first: tuple[Fraction, Fraction] = (Fraction(1), Fraction(0)),
+) -> Any:
+    """Shares from counts of supports, whose chances are p and q, those of the permanent answers `first`."""
     rates = [Fraction(count, n) for count in counts]
     values = [(rate - q) / (p - q) for rate in rates]
     ends, methods = zip(*(binomial(count, n, each(level, len(counts), simultaneous)) for count in counts), strict=True)
     return {
         "value": list(map(float, values)),
         "se": [math.sqrt(rate * (1 - rate) / n) / float(p - q) for rate in rates],
-        "se_shared": shared(values, n),
+        "se_shared": shared([first[1] + value * (first[0] - first[1]) for value in values], n, first[0] - first[1]),
         "low": [(low - float(q)) / float(p - q) for low, _ in ends],
         "high": [(high - float(q)) / float(p - q) for _, high in ends],
         "method": together(methods),
@@ -48,11 +57,18 @@ def scored(
     slopes: Sequence[Fraction],
     level: float,
     simultaneous: bool = False,
+    guessed: bool = False,
 ) -> Any:
-    """Shares whose variance is (noise + slope k + k (1 - k)) / n, each with its own, but which are no counts."""
+    """Shares whose variance is (noise + slope k + k (1 - k)) / n, each with its own, but which are no counts.
+
+    `guessed`: noise that hangs on other shares.
+    """
     level = each(level, len(values), simultaneous)
-    rows = zip(values, noises, slopes, strict=True)
-    found = [score(float(value), float(noise / n), float(slope / n), n, level) for value, noise, slope in rows]
+    rows = zip(values, ses, noises, slopes, strict=True)
+    found = [
+        score(float(value), float(noise / n), float(slope / n), n, level, se if guessed else None)
+        for value, se, noise, slope in rows
+    ]
     return {
         "value": list(map(float, values)),
         "se": list(ses),
@@ -60,6 +76,31 @@ def scored(
         "low": [low for (low, _), _ in found],
         "high": [high for (_, high), _ in found],
         "method": together([method for _, method in found]),
+    }
+
+
+def above(
+    values: Sequence[Fraction],
+    ses: Sequence[float],
+    n: int,
+    line: tuple[Fraction, Fraction],
+    behind: tuple[Fraction, Fraction],
+    level: float,
+    simultaneous: bool = False,
+) -> Any:
+    """The same where the variance at the share t is base + slope t - t², that of what is behind reports likewise."""
+    (base, slope), (least, rise) = line, behind
+    scale = Fraction(exact(rise**2 + 4 * least).sqrt())
+    zero = (rise - scale) / 2
+    noise, more = (base - least + (slope - rise) * zero) / scale**2, (slope - rise) / scale
+    inside, each = [(value - zero) / scale for value in values], len(values)
+    narrow = [se / float(scale) for se in ses]
+    found = scored(inside, narrow, n, [noise] * each, [more] * each, level, simultaneous)
+    return {
+        key: column
+        if key == "method"
+        else [float(scale) * number + float(zero) * (key in ("value", "low", "high")) for number in column]
+        for key, column in found.items()
     }
 
 
@@ -98,9 +139,9 @@ def drifting(found: Mapping[str, Any], drift: Sequence[float], level: float, sim
     return {**found, "low": low, "high": high}
 
 
-def shared(values: Sequence[Fraction], n: int) -> list[float]:
-    """Standard errors if every report were the device's own value."""
-    return [math.sqrt(k * (1 - k) / n) for k in map(held, values)]
+def shared(rates: Sequence[Fraction], n: int, gain: Fraction = Fraction(1)) -> list[float]:
+    """Standard errors if every report were what stands behind it, which supports categories at these rates."""
+    return [math.sqrt(k * (1 - k) / n) / float(gain) for k in map(held, rates)]
 
 
 def each(level: float, categories: int, simultaneous: bool) -> float:

@@ -82,4 +82,4 @@ class HadamardResponse(Device):
         noises = [one**2 * (2 * self.w + x / one) for x in rest]
         slopes = [one - 1] * self.size
         ses = spread([one**2 * x for x in near], values, n)
-        return scored(values, ses, n, noises, slopes, level, simultaneous)
+        return scored(values, ses, n, noises, slopes, level, simultaneous, guessed=True)

@@ -7,9 +7,10 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import count
+from typing import Any
 
-from tests.vectors.reader.device import Device, Words
-from tests.vectors.reader.prices import exact, log
+from tests.vectors.reader.device import Device, Streams, Words
+from tests.vectors.reader.prices import bits, choice, choice_linkage, exact, log
 from tests.vectors.reader.words import SCALE, choose, need
 
 
@@ -53,10 +54,13 @@ class Hashing(Device):
         raise NotImplementedError
 
     def report(self, answer: Sequence[int], words: Words) -> list[int]:
-        seed, word = choose(self.seeds, words), next(words)
-        own = self.hash(seed, answer[0])
-        others = [hash_ for hash_ in range(self.g) if hash_ != own]
-        return [seed, own if word >= len(others) * self.lie else others[word % len(others)]]
+        seed = choose(self.seeds, words)
+        return [seed, self.told(self.hash(seed, answer[0]), self.lie, words)]
+
+    def told(self, own: int, lie: int, words: Words) -> int:
+        """One round."""
+        word, others = next(words), [hash_ for hash_ in range(self.g) if hash_ != own]
+        return own if word >= len(others) * lie else others[word % len(others)]
 
     def law(self, value: int, public: Sequence[int]) -> dict[tuple[int, ...], Fraction]:
         own = self.hash(public[0], value)
@@ -98,6 +102,48 @@ class Olh(Hashing):
 
 
 class OlhPool(Hashing):
+    length = 5
+
+    def __init__(self, size: int, g: int, lie: int, flip: int, memo: int) -> None:
+        super().__init__(size, g, lie)
+        need(memo in (0, 1))
+        need(0 <= flip * g < SCALE if memo else flip == 0)
+        self.flip, self.memo = flip, memo
+        self.first = self.p, self.q
+        self.second = 1 - (g - 1) * Fraction(flip, SCALE), Fraction(flip, SCALE)
+        if memo:
+            self.bounds = [self.seeds, 1, 1]
+            again, other = self.second
+            self.p, self.q = (chance * again + (1 - chance) * other for chance in self.first)
+
+    def public_bits(self) -> Decimal:
+        return bits(Decimal(self.seeds).ln()) if self.memo else Decimal(0)
+
+    def linkage_bits(self) -> Decimal:
+        return choice_linkage((*self.second, self.g)) if self.memo else super().linkage_bits()
+
+    def prices(self, windows: int) -> Any:
+        if not self.memo:
+            return super().prices(windows)
+        return choice((*self.first, self.g), (*self.second, self.g), min(self.size, self.g), windows)
+
+    def permanent(self, value: int, streams: Streams) -> list[int]:
+        need(0 <= value < self.size)
+        if not self.memo:
+            return [value]
+        seed = choose(self.seeds, streams("pool"))
+        own = self.hash(seed, value)
+        return [seed, self.told(own, self.lie, streams("memo", own))]
+
+    def report(self, answer: Sequence[int], words: Words) -> list[int]:
+        if not self.memo:
+            return super().report(answer, words)
+        return [answer[0], self.told(answer[1], self.flip, words)]
+
+    def kept(self) -> tuple[Fraction, Fraction]:
+        p, q = self.first
+        return (p, self.alike * p + (1 - self.alike) * q) if self.memo else super().kept()
+
     def fit(self) -> None:
         need(2 <= self.size <= 65_536)
         need(prime(self.g))

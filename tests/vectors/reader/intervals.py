@@ -1,7 +1,8 @@
 """spec/estimates.md: intervals, each end found by halving."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from statistics import NormalDist
 
 Ends = tuple[float, float]
@@ -55,10 +56,47 @@ def tails(ones: int, n: int, level: float) -> Ends:
     return low, high
 
 
-def score(k: float, noise: float, slope: float, n: int, level: float) -> tuple[Ends, str]:
-    """For a share whose estimate k has the variance noise + slope t + t (1 - t) / n at t."""
-    high = above(k, noise, slope, n, level)
-    low = 1 - above(1 - k, noise + slope, -slope, n, level)
+def means(stands: Sequence[Fraction], counts: Sequence[int], sent: Sequence[bool], level: float) -> tuple[Ends, str]:
+    """For the mean of what reports stand for; `sent`: some value's law has the output."""
+    two = sorted({w for w, count, can in zip(stands, counts, sent, strict=True) if count or can})
+    if len(two) > 2:
+        high, low = (sign * dirichlet([float(sign * w) for w in stands], counts, level) for sign in (1, -1))
+        return (low, high), "gaffke"
+    ones = sum(count for w, count in zip(stands, counts, strict=True) if w == two[1])
+    ends, method = binomial(ones, sum(counts), level)
+    low, high = (float(two[0]) + end * float(two[1] - two[0]) for end in ends)
+    return (low, high), method
+
+
+def dirichlet(stands: Sequence[float], counts: Sequence[int], level: float) -> float:
+    """The upper end of Gaffke's."""
+    z, n = quantile(level), sum(counts) + 1
+    most = max(stands)
+    tally = [(most - w, count) for w, count in zip(stands, counts, strict=True) if count] + [(0.0, 1)]
+    if all(gap == 0 for gap, _ in tally):
+        return most
+
+    def place(log: float) -> tuple[float, float, float]:
+        """How far t is from the largest, r, and u."""
+        v = math.exp(log)
+        U = math.fsum(a / (gap + v) for gap, a in tally) / n
+        y = [1 - U * (gap + v) for gap, _ in tally]
+        r = 2 * math.fsum(a * math.log1p(-one) for one, (_, a) in zip(y, tally, strict=True))
+        u = math.fsum(a * (one / (1 - one)) ** 2 for one, (_, a) in zip(y, tally, strict=True))
+        return v - 1 / U, math.sqrt(max(r, 0)), math.sqrt(u)
+
+    def near(log: float) -> bool:
+        _, r, u = place(log)
+        return r <= 0.01 or r + math.log(u / r) / r <= z
+
+    wide = max(gap for gap, _ in tally)
+    return most + place(halve(near, math.log(wide) - 100, math.log(wide * n) + 10))[0]
+
+
+def score(k: float, noise: float, slope: float, n: int, level: float, se: float | None = None) -> tuple[Ends, str]:
+    """For a share whose estimate k has the variance noise + slope t + t (1 - t) / n at t; `se`: where it is guessed."""
+    high = above(k, noise, slope, n, level, se)
+    low = 1 - above(1 - k, noise + slope, -slope, n, level, se)
     return (low, high), "clopper_pearson" if rough(k, n) else "wilson"
 
 
@@ -67,8 +105,8 @@ def rough(k: float, n: int) -> bool:
     return n * held * (1 - held) < 200
 
 
-def above(k: float, noise: float, slope: float, n: int, level: float) -> float:
-    """The upper end: the last t at which (t - k)² <= z² times the variance at t."""
+def above(k: float, noise: float, slope: float, n: int, level: float, se: float | None) -> float:
+    """The upper end: the last t at which (t - k)² <= z² times the variance at t, or one further out."""
     z, held = quantile(level), min(max(k, 0.0), 1.0)
 
     def beyond(t: float) -> float:
@@ -84,11 +122,14 @@ def above(k: float, noise: float, slope: float, n: int, level: float) -> float:
         end = halve(lambda t: beyond(t) > 0, nearest, nearest + 2 + z * math.sqrt(noise + abs(slope) + 1))
     else:
         end = k + z * math.sqrt(noise if k < 0 else noise + slope)
-    if not rough(k, n):
-        return end
-    ones, rest = n * held, (1 - level) / 2
-    exact = halve(lambda t: beta(ones + 1, n - ones, t) > 1 - rest, 0.0, 1.0) if ones < n else 1.0
-    return max(end, k + math.sqrt((exact - held) ** 2 + z * z * (noise + slope * held)))
+    at, crowd = noise + slope * held, held * (1 - held) / n
+    if se is not None:
+        at = max(at, se * se - crowd)
+    if rough(k, n):
+        ones, rest = n * held, (1 - level) / 2
+        exact = halve(lambda t: beta(ones + 1, n - ones, t) > 1 - rest, 0.0, 1.0) if ones < n else 1.0
+        return max(end, k + math.sqrt((exact - held) ** 2 + z * z * at))
+    return end if se is None else max(end, k + z * math.sqrt(crowd + at))
 
 
 def beta(a: float, b: float, x: float) -> float:

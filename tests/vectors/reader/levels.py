@@ -2,14 +2,14 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from tests.vectors.reader import prices
 from tests.vectors.reader.device import Device, Words
-from tests.vectors.reader.intervals import quantile
+from tests.vectors.reader.intervals import means
 from tests.vectors.reader.words import SCALE, choose, need
 
 Chances = Sequence[Fraction]
@@ -65,22 +65,16 @@ class Levelled(Device):
         spread = sum(((w - m) ** 2 * count for w, count in zip(stands, counts, strict=True)), Fraction(0)) / n
         unit, upper = self.ticks * step / self.top, lower + self.ticks * step
         value, held = lower + unit * m, min(max(lower + unit * m, lower), upper)
-        x = min(max(m, Fraction(0)), Fraction(self.top))
-        squares = [sum(p * w * w for p, w in zip(self.row(at), stands, strict=True)) for at in self.beside(x)]
-        least = squares[0] + (x - math.floor(x)) * (squares[-1] - squares[0]) - x * x
-        z = quantile(level)
-        half = z * (1 + (z * z + 3) / (4 * n)) * float(unit) * math.sqrt(max(spread, least) / n)
+        rows = [self.row(at) for at in range(self.top + 1)]
+        (low, high), method = means(stands, counts, [any(column) for column in zip(*rows, strict=True)], level)
         return {
             "value": float(value),
             "se": float(unit) * math.sqrt(spread / n),
             "se_shared": math.sqrt((held - lower) * (upper - held) / n),
-            "low": float(value) - half,
-            "high": float(value) + half,
-            "method": "normal",
+            "low": float(lower) + float(unit) * low,
+            "high": float(lower) + float(unit) * high,
+            "method": method,
         }
-
-    def beside(self, place: Fraction) -> Iterator[int]:
-        yield from {math.floor(place): None, math.ceil(place): None}
 
 
 class Window:

@@ -9,8 +9,8 @@ from itertools import product
 from typing import Any
 
 from tests.vectors.reader.device import Device, Streams, Words
-from tests.vectors.reader.estimates import scored, spread
-from tests.vectors.reader.prices import bits, exact, fresh, fresh_linkage, log, worst
+from tests.vectors.reader.estimates import above, scored, spread
+from tests.vectors.reader.prices import bits, exact, fresh, fresh_linkage, kept_bits, log, shared_bits
 from tests.vectors.reader.words import SCALE, choose, fields, need
 
 
@@ -136,52 +136,27 @@ class Rappor(Rows):
         if not self.memo:
             grown = self.one().exp()
             return fresh_linkage(self.size, Fraction((grown - 1) / (grown + 1)), nats)
-        shared = [self.shared(self.lie), self.shared(1 - self.lie)]
+        shared = [shared_bits(kept, (self.z, self.o)) for kept in (self.lie, 1 - self.lie)]
         first = min(Decimal(53), bits(nats))
         return first + self.segments * max(shared) + (self.places - self.segments) * shared[0]
-
-    def shared(self, kept: Fraction) -> Decimal:
-        """Mutual information of two reports of one permanent answer."""
-        once = [1 - self.z - kept * (self.o - self.z), self.z + kept * (self.o - self.z)]
-        total = Decimal(0)
-        for first, second in product((0, 1), repeat=2):
-            pairs = ((kept, self.o), (1 - kept, self.z))
-            joint = sum((share * (t if first else 1 - t) * (t if second else 1 - t) for share, t in pairs), Fraction(0))
-            total += exact(joint) * bits(log(joint / (once[first] * once[second]))) if joint else 0
-        return total
 
     def prices(self, windows: int) -> Any:
         if not self.memo:
             return fresh(self.one(), windows)
-        change = None if self.z == 0 or self.o == 1 else 2 * self.segments * worst(self.z, self.o)
-        return {
-            "report": float(self.one()),
-            "steady": float(2 * self.segments * log((1 - self.lie) / self.lie)),
-            "change": None if change is None else float(change),
-            "life": (None if windows else 0.0) if change is None else float(windows * change),
-        }
+        steady, entries = 2 * self.segments * log((1 - self.lie) / self.lie), (self.lie, 1 - self.lie)
+        return kept_bits(self.one(), steady, (self.z, self.o), entries, self.segments, self.places, windows)
 
     def estimate(
         self, n: int, counts: Sequence[int], level: float, lower: Fraction, step: Fraction, simultaneous: bool
     ) -> Any:
         need(n)
         values, squares = self.bits_of(n, counts, self.p, self.q)
-        base, slope = self.square(self.p, self.q)
-        zero, scale, noise, more = Fraction(0), Fraction(1), base, slope - 1
+        line, ses = self.square(self.p, self.q), spread(squares, values, n)
         if self.memo:
             kept, _ = self.square(1 - self.lie, self.lie)
-            scale = Fraction(exact(self.rows**2 + 4 * kept).sqrt())
-            zero = (self.rows - scale) / 2
-            noise, more = (base - kept + (slope - self.rows) * zero) / scale**2, (slope - self.rows) / scale
-        inside = [(value - zero) / scale for value in values]
-        ses = [se / float(scale) for se in spread(squares, values, n)]
-        found = scored(inside, ses, n, [noise] * len(inside), [more] * len(inside), level, simultaneous)
-        return {
-            key: column
-            if key == "method"
-            else [float(scale) * number + float(zero) * (key in ("value", "low", "high")) for number in column]
-            for key, column in found.items()
-        }
+            return above(values, ses, n, line, (kept, Fraction(self.rows)), level, simultaneous)
+        each = len(values)
+        return scored(values, ses, n, [line[0]] * each, [line[1] - 1] * each, level, simultaneous)
 
 
 class Sketch(Rows):

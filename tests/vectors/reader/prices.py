@@ -9,6 +9,7 @@ from typing import Any
 from tests.vectors.reader.words import SCALE
 
 Law = Mapping[tuple[int, ...], Fraction]
+Chances = tuple[Fraction, Fraction, int]  # of the own answer, of another one, and how many answers there are
 
 
 def exact(number: Fraction) -> Decimal:
@@ -42,6 +43,69 @@ def kept(one: Decimal, steady: Decimal, flip: int, entries: Sequence[Fraction], 
     hidden = sorted((log(1 / (4 * p * (1 - p))) / 2 for p in entries), reverse=True)
     whole_life = min(windows * change, change * windows / 2 + sum(hidden[: min(len(entries), windows)]))
     return {"report": float(one), "steady": float(steady), "change": float(change), "life": float(whole_life)}
+
+
+def choice(first: Chances, second: Chances, entries: int, windows: int) -> Any:
+    """One permanent choice, each report of it told again."""
+    (p1, q1, k), (p2, q2, _) = first, second
+    p, q = p1 * p2 + (1 - p1) * q2, q1 * p2 + (1 - q1) * q2
+    losses = {"report": float(log(p / q)), "steady": float(log(p1 / q1))}
+    if not q2:
+        return losses | {"change": None, "life": None}
+    change, hidden = log(p2 / q2), -(log(k * p1) + (k - 1) * log(k * q1)) / k
+    evenly = change * windows * (k - 1) / k + min(entries, windows) * hidden
+    return losses | {"change": float(change), "life": float(min(windows * change, evenly))}
+
+
+def choice_linkage(second: Chances) -> Decimal:
+    """One permanent choice in two reports."""
+    p, q, k = second
+    if k == 2:
+        return coin_linkage(q)
+    nats = sum((times * exact(x) * log(k * x) for times, x in ((1, p), (k - 1, q)) if x), Decimal(0))
+    return exact(p - q) * bits(nats)
+
+
+def kept_bits(
+    one: Decimal,
+    steady: Decimal,
+    sent: tuple[Fraction, Fraction],
+    entries: tuple[Fraction, Fraction],
+    sets: int,
+    places: int,
+    windows: int,
+) -> Any:
+    """Two permanent bits for each place, of a bit that is not set and of one that is, and what is sent for 0 and 1."""
+    if sent[0] == 0 or sent[1] == 1:
+        none = {"change": None, "life": None if windows else 0.0}
+        return {"report": float(one), "steady": float(steady), **none}
+    each = worst(*sent)
+    odds = max(entries[1] / (1 - entries[1]), (1 - entries[1]) / entries[1])
+    first, again = log(1 + odds), (exact(odds) + (-each).exp()).ln()
+    change, used = each * min(2 * sets, places), sets * windows
+    halves = sum((log(1 / (4 * p * (1 - p))) / 2 for p in entries), Decimal(0))
+    whole_life = min(
+        windows * change,
+        places * (each * windows / 2 + halves),
+        used * each + min(places, 2 * used) * again + min(places, used) * (first - again),
+    )
+    return {"report": float(one), "steady": float(steady), "change": float(change), "life": float(whole_life)}
+
+
+def shared_bits(kept: Fraction, sent: tuple[Fraction, Fraction]) -> Decimal:
+    """Mutual information of two reports of one permanent bit, which is 1 with chance `kept`."""
+    once = [1 - sent[0] - kept * (sent[1] - sent[0]), sent[0] + kept * (sent[1] - sent[0])]
+    total = Decimal(0)
+    for first, second in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        joint = sum(
+            (
+                share * (t if first else 1 - t) * (t if second else 1 - t)
+                for share, t in zip((1 - kept, kept), sent, strict=True)
+            ),
+            Fraction(0),
+        )
+        total += exact(joint) * bits(log(joint / (once[first] * once[second]))) if joint else 0
+    return total
 
 
 def coin_linkage(crossing: Fraction) -> Decimal:

@@ -68,7 +68,7 @@ class SquareWave(Device):
             noise = (squares[v] - kept * own) / max(1 - kept, Fraction(1, n))
             noises.append(min(max(noise, min(others)), max(others)))
             slopes.append(own - noises[v] - 1)
-        return scored(values, spread(squares, values, n), n, noises, slopes, level, simultaneous)
+        return scored(values, spread(squares, values, n), n, noises, slopes, level, simultaneous, guessed=True)
 
 
 def dot(one: Sequence[Fraction], other: Sequence[Fraction]) -> Fraction:

@@ -5,27 +5,45 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 from math import prod
+from typing import Any
 
-from tests.vectors.reader.device import Device, Words
-from tests.vectors.reader.prices import apart
+from tests.vectors.reader.device import Device, Streams, Words
+from tests.vectors.reader.prices import apart, kept_bits, shared_bits
+from tests.vectors.reader.prices import bits as told
 from tests.vectors.reader.words import SCALE, need
 
 
 class Unary(Device):
-    length = 2
+    length = 4
 
-    def __init__(self, size: int, lie: int) -> None:
+    def __init__(self, size: int, lie: int, flip: int, memo: int) -> None:
         need(2 <= size <= 65_536)
         need(1 <= lie < 2**31)
-        self.size, self.radices, self.bounds = size, [2] * size, [1] * size
-        self.thresholds = [self.own(lie), lie]
-        self.p, self.q = (Fraction(threshold, SCALE) for threshold in self.thresholds)
+        need(memo in (0, 1))
+        need(0 <= flip < 2**31 if memo else flip == 0)
+        self.size, self.radices, self.bounds = size, [2] * size, [1] * size * (3 if memo else 1)
+        self.thresholds, self.flip, self.memo = [self.own(lie), lie], flip, memo
+        self.first, g = [Fraction(threshold, SCALE) for threshold in self.thresholds], Fraction(flip, SCALE)
+        self.sent = g, 1 - g
+        self.p, self.q = ((1 - g) * one + g * (1 - one) for one in self.first)
 
     def own(self, lie: int) -> int:
         """The threshold of the own category."""
         raise NotImplementedError
 
+    def permanent(self, value: int, streams: Streams) -> Sequence[int]:
+        need(0 <= value < self.size)
+        if not self.memo:
+            return [value]
+        rows = []
+        for state in (0, 1):
+            stream = streams("memo", state)
+            rows.append([int(next(stream) < self.thresholds[1 - state]) for _ in range(self.size)])
+        return [rows[category == value][category] for category in range(self.size)]
+
     def report(self, answer: Sequence[int], words: Words) -> list[int]:
+        if self.memo:
+            return [1 - bit if next(words) < self.flip else bit for bit in answer]
         return [int(next(words) < self.thresholds[category != answer[0]]) for category in range(self.size)]
 
     def law(self, value: int, public: Sequence[int]) -> dict[tuple[int, ...], Fraction]:
@@ -35,8 +53,25 @@ class Unary(Device):
         """Two bits differ, and the others are independent of them."""
         return apart(bits([self.p, self.q]), bits([self.q, self.p]))
 
+    def linkage_bits(self) -> Decimal:
+        if not self.memo:
+            return super().linkage_bits()
+        _, _, nats = self.apart()
+        own, other = (shared_bits(one, self.sent) for one in self.first)
+        return min(told(Decimal(self.size).ln()), told(nats)) + own + (self.size - 1) * other
+
+    def prices(self, windows: int) -> Any:
+        if not self.memo:
+            return super().prices(windows)
+        steady = apart(bits(self.first), bits(self.first[::-1]))[0]
+        entries = self.first[1], self.first[0]
+        return kept_bits(self.apart()[0], steady, self.sent, entries, 1, self.size, windows)
+
     def support(self) -> tuple[Fraction, Fraction]:
         return self.p, self.q
+
+    def kept(self) -> tuple[Fraction, Fraction]:
+        return (self.first[0], self.first[1]) if self.memo else super().kept()
 
 
 class Sue(Unary):

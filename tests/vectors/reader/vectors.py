@@ -10,7 +10,7 @@ from typing import Any
 from tests.vectors.reader import prices
 from tests.vectors.reader.device import Device, Streams, Words
 from tests.vectors.reader.estimates import coin, each, scored, together
-from tests.vectors.reader.intervals import quantile
+from tests.vectors.reader.intervals import means
 from tests.vectors.reader.levels import Piecewise
 from tests.vectors.reader.words import SCALE, choose, need
 
@@ -237,32 +237,23 @@ class PiecewiseVector(Vectors):
         share, half = Fraction(self.sampled, self.dimension), Fraction(top, 2)
         stands = [*(half + (w - half) / share for w in self.one.meanings()), half]
         unit, upper = self.ticks * step / top, lower + self.ticks * step
-        z = quantile(each(level, self.dimension, simultaneous))
+        sent = [*(any(self.one.row(at)[y] for at in range(top + 1)) for y in range(outputs)), share < 1]
         found = []
         for row in table:
             every = [*row, n - sum(row)]
             m = sum((w * count for w, count in zip(stands, every, strict=True)), Fraction(0)) / n
             spread = sum(((w - m) ** 2 * count for w, count in zip(stands, every, strict=True)), Fraction(0)) / n
-            x = min(max(m, Fraction(0)), Fraction(top))
-            low = min(math.floor(x), top - 1)
-            squares = [self.square(at, share, stands) for at in (low, low + 1)]
-            least = squares[0] + (x - low) * (squares[1] - squares[0]) - x * x
             value = lower + unit * m
             held = min(max(value, lower), upper)
-            wide = z * (1 + (z * z + 3) / (4 * n)) * float(unit) * math.sqrt(max(spread, least) / n)
+            (low, high), method = means(stands, every, sent, each(level, self.dimension, simultaneous))
             found.append(
                 {
                     "value": float(value),
                     "se": float(unit) * math.sqrt(spread / n),
                     "se_shared": math.sqrt((held - lower) * (upper - held) / n),
-                    "low": float(value) - wide,
-                    "high": float(value) + wide,
-                    "method": "normal",
+                    "low": float(lower) + float(unit) * low,
+                    "high": float(lower) + float(unit) * high,
+                    "method": method,
                 }
             )
         return self.rows(found)
-
-    def square(self, level: int, share: Fraction, stands: Sequence[Fraction]) -> Fraction:
-        """Mean square of what a report stands for at a level."""
-        chances = [*(share * p for p in self.one.row(level)), 1 - share]
-        return sum((p * w * w for p, w in zip(chances, stands, strict=True)), Fraction(0))

@@ -52,10 +52,17 @@ def whole(window: str, index: int, starts: str, expires: str) -> bool:
 
 
 def due(
-    secret: str, collection: str, indices: list[int], window: str, starts: str, expires: str, report_every: int
+    secret: str,
+    collection: str,
+    indices: list[int],
+    window: str,
+    starts: str,
+    expires: str,
+    report_every: int,
+    rotation: str = "",
 ) -> Any:
     words = stream(secret, collection, "", "", "turn", [report_every])
-    turn = choose(report_every, words)
+    turn = choose(report_every, words) + int(rotation.split(":")[1] if rotation else 0)
     return [whole(window, index, starts, expires) and (index - turn) % report_every == 0 for index in indices]
 
 

@@ -1,0 +1,186 @@
+"""What holds for every lock: what is stored where and for how long, how rights are met, what is not protected."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from hubbub.dossier.text import bullets, plain, table
+from hubbub.lock import Lock
+
+_DEVICE = (
+    ("secret of 32 bytes, with birth and generation", "until the state folder is deleted", "twice; never sent"),
+    (
+        "what the app recorded in the running window",
+        "until the program first runs after the window's end, or consent is denied",
+        "wiped when its report is made",
+    ),
+    (
+        "reports that wait, as the bytes that will be sent",
+        "until a final answer, or the first run of the program after 100 days",
+        "wiped on denial",
+    ),
+    (
+        "damaged files that were put aside, `state.db.corrupt-1` to `-3`",
+        "until consent is denied or the state folder is deleted",
+        "may hold what was recorded",
+    ),
+    ("ledger: what was accepted, charged and sent", "until the state folder is deleted", "totals, no values"),
+    (
+        "a mark of machine and folder, of `/etc/machine-id` under the secret",
+        "until the state folder is deleted",
+        "never sent; by it a copied folder is noticed",
+    ),
+    ("the person's choice about consent", "until the state folder is deleted", "kept with the secret"),
+)
+_COLLECTOR = (
+    ("each accepted report: id, segment, payload, by metric and window", "until whoever runs the collector deletes it"),
+    ("sums of reports by metric, window and segment", "until whoever runs the collector deletes them"),
+    ("estimates with their intervals", "replaced as sums change"),
+    ("counts of what was refused, by reason", "for as long as the store"),
+)
+_RIGHTS = (
+    (
+        "to be informed",
+        "`hubbub notice` writes the text, `hubbub explain` the figures; showing them to people is the app's part",
+    ),
+    (
+        "access, on the device",
+        "`hubbub ledger show` and `hubbub ledger preview` (or `python -m hubbub.client`) show what was charged and "
+        "sent, what may follow, the bytes of what waits, and what would be sent for a value",
+    ),
+    (
+        "access, at the collector",
+        "reports carry no name, account or identifier to look for; how far some can be told to be of one device "
+        "stands above. A list of a device's ids would tie its reports together, so there is no command that makes one",
+    ),
+    (
+        "withdrawal of consent, objection",
+        '`client.consent("denied")`, or `DO_NOT_TRACK` in the environment: values and waiting reports are wiped, '
+        "and nothing is recorded or sent any more",
+    ),
+    (
+        "erasure, on the device",
+        "deleting the state folder; a later installation is a new one, with prices of its own",
+    ),
+    (
+        "erasure, at the collector",
+        "no command finds the reports of one device among the others; those of whole windows can be deleted by "
+        "whoever runs the collector",
+    ),
+    (
+        "rectification",
+        "a report is drawn at random and says nothing certain about its device; wrong answers are part of the method",
+    ),
+    ("no automated decision", "the software makes none; it works out figures about crowds"),
+    ("portability", "`hubbub ledger show --json`, on the device"),
+)
+_OPEN = (
+    "That an installation takes part, and what network addresses show to whoever carries or receives the traffic. The "
+    "collector stores no address, no user agent and no time of arrival; a proxy in front of it may.",
+    "In which windows a program ran, unless all metrics fill in the others; when an installation sends.",
+    "Public dimensions: they are sent as they are.",
+    "A person with several devices counts once for each; a device of several persons tells about all of them. Prices "
+    "are those of one installation.",
+    "What is true of the crowd, and what follows from it about anyone.",
+    "The device itself: whoever reads its memory, its secret or a backup of it.",
+    "The guarantee is one of computation: it rests on HMAC-SHA-256 and on the operating system's random numbers.",
+    "A program that sends values by other ways beside it.",
+    "Anybody who can reach the collector can send made-up reports; each estimate says how far they move it.",
+)
+
+
+_GETTING = (
+    (
+        "the collector's store, or a copy of it",
+        "disguised reports by metric, window and segment; sums; estimates. No address, no time of arrival",
+        "the prices above, also if all reports of a device were tied together",
+    ),
+    (
+        "the network on the way",
+        "addresses, times and sizes; the disguised reports too unless the address begins with https",
+        "for the reports the prices above; for addresses and times nothing",
+    ),
+    (
+        "the collector's machine while it runs",
+        "what the store and the network show",
+        "as there",
+    ),
+    (
+        "the device's files",
+        "what was recorded and not yet sealed, the secret, waiting reports, the ledger",
+        "nothing: permanent answers can be computed from the secret",
+    ),
+    ("metrics.lock", "what is asked", "it is meant to be read"),
+)
+_UNSAID = (
+    "who is responsible, and how to reach them",
+    "on what legal ground",
+    "whether people are asked first, and in which words",
+    "where the collector stands, who runs it, who else gets its figures",
+    "how long reports and sums are kept, and who deletes them",
+    "who can read the collector's files and its figures",
+    "whether children use the program, or values tell of health, belief or the like",
+)
+
+
+def stored(lock: Lock) -> Iterator[str]:
+    """What lies where, and for how long."""
+    graces = sorted({metric.grace // 3600 for metric in lock.metrics.values()})
+    hours = f"{graces[0]}" if len(graces) == 1 else f"{graces[0]} to {graces[-1]}" if graces else "0"
+    yield "On the device, in one folder that its owner alone can read:"
+    yield table(("what", "how long", "note"), _DEVICE)
+    yield (
+        'An app that asks first (`consent="unknown"`) stores the secret and what is recorded from the start, and '
+        'sends nothing before the choice. One that does not (`"granted"`, the default) sends from the first whole '
+        "window on. Which it is stands in the app, not in the lock."
+    )
+    yield "At the collector:"
+    yield table(("what", "how long"), _COLLECTOR)
+    yield (
+        f"Reports are taken until {hours} hours after the end of their window. This release has no command that "
+        "deletes old reports by itself: a period of retention is for the operator to set and to keep."
+    )
+
+
+def belonging(lock: Lock) -> Iterator[str]:
+    """How far reports can be told to be of one device, metric by metric."""
+    yield (
+        "Reports carry no identifier and travel one by one. But numbers that a device keeps for good travel in the "
+        "clear, and permanent answers repeat: so a report tells something about the same device's other reports of "
+        "that metric. With n bits, one device in 2 to the power of n could be meant; from about as many bits as the "
+        "crowd has, a report is as good as an identifier. No price above rests on reports not being tied together."
+    )
+    rows = [
+        (plain(name), _bits(clear + one.encoder.linkage_bits), _bits(clear))
+        for name, one in sorted(lock.metrics.items())
+        for clear in (one.encoder.public_bits + math.log2(one.report_every),)  # the turn shows by when reports come
+    ]
+    yield table(("metric", "bits about the next report, at most", "of these in the clear"), rows)
+
+
+def _bits(count: float) -> str:
+    return f"{math.ceil(100 * count) / 100:g}"
+
+
+def getting() -> str:
+    """Who gets what, if somebody gets at a place."""
+    return table(("who gets at", "what that shows", "what bounds it"), _GETTING)
+
+
+def unsaid() -> str:
+    """What no lock can know, with room to fill it in."""
+    return table(("for whoever runs the collection to add", " "), [(what, " ") for what in _UNSAID])
+
+
+def rights() -> str:
+    """How what people may ask for is met by what is there; no statement about what they may ask for."""
+    return table(("what is asked for", "what there is"), _RIGHTS)
+
+
+def unprotected() -> str:
+    """What no price covers."""
+    return bullets(_OPEN)
+
+
+def unprotected_lines() -> Sequence[str]:
+    """The same, a sentence each."""
+    return _OPEN

@@ -1,0 +1,58 @@
+"""Changes that one can picture: a move for good, and values that stay close together, in the metric's unit."""
+
+from hubbub.encoders.one_bit_mean import OneBitMean
+from hubbub.lock import Metric
+from hubbub.privacy.changes import percent_of, visible
+from hubbub.privacy.confined import confined
+from hubbub.privacy.prices import keeps
+from hubbub.privacy.words import in_words, nats
+
+_MOVES = {
+    "boolean": "From no to yes for good",
+    "choice": "From one answer to another for good",
+    "histogram": "From one bucket to another for good",
+}
+_CLOSE = 10  # values stay within this part of the range
+
+
+def pictures(metric: Metric) -> list[str]:
+    """Sentences of less than 200 characters: how many devices a move for good ever shows on, and small changes."""
+    last = metric.encoder.size - 1
+    if metric.kind not in _MOVES and metric.kind != "mean":
+        return []
+    move = _MOVES.get(metric.kind) or f"From {_amount(metric, 0)} to {_amount(metric, last)}{_unit(metric)} for good"
+    if not metric.encoder.memo:
+        return [f"{move}: each report after it tells more of it, on every device, as nothing is kept to hide it."]
+    farthest = last if metric.kind in ("boolean", "mean") else metric.encoder.size // 2
+    share = visible(metric.encoder, 0, farthest)  # of categories: the pair of which it shows most often
+    if share is None:
+        return []
+    shown = f"{move}: visible in time on {percent_of(share)} of devices, on the others never"
+    third = round(last / 3)
+    part = visible(metric.encoder, 0, third) if metric.kind == "mean" and 0 < third < last else None
+    tail = f"; from {_amount(metric, 0)} to {_amount(metric, third)} on {percent_of(part)}." if part else "."
+    return [shown + tail, *_close(metric)]
+
+
+def _close(metric: Metric) -> list[str]:
+    encoder = metric.encoder
+    if not (isinstance(encoder, OneBitMean) and keeps(metric)) or (width := encoder.ticks // _CLOSE) < 1:
+        return []
+    found = confined(encoder, width, width)
+    if found.delta >= 1:
+        return []
+    within = _amount(metric, width, 0) + (f" {metric.unit}" if metric.unit else "")
+    return [
+        f"Two devices whose values each stay within {within} for ever: epsilon {nats(found.epsilon)}, "
+        f"{in_words(found.epsilon)}, save for a chance of at most {percent_of(found.delta)}."
+    ]
+
+
+def _amount(metric: Metric, value: int, lower: int | None = None) -> str:
+    from hubbub.definitions.checks import decimal  # which imports this package
+
+    return decimal((metric.lower if lower is None else lower) + value * metric.step)
+
+
+def _unit(metric: Metric) -> str:
+    return f" {metric.unit} a {metric.window}" if metric.unit else f" in each {metric.window}"

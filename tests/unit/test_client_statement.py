@@ -1,0 +1,222 @@
+"""The ledger in words: bounds that outlast a renewal, what may follow, and what keeps a program from reporting."""
+
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hubbub.client import looking
+from hubbub.client.charges import whole
+from hubbub.client.ledger import Ledger, take_up, with_secret
+from hubbub.client.looking import Seen, Waiting, look
+from hubbub.client.past import one_change, one_day
+from hubbub.client.policy import RESEARCH, Policy
+from hubbub.client.reporter import Reporter
+from hubbub.client.secret import Memory
+from hubbub.client.showing import preview_text
+from hubbub.client.sqlite import SqliteState
+from hubbub.client.state import StateError
+from hubbub.client.statement import ledger_plain, ledger_text
+from hubbub.encoders.grr import Grr
+from hubbub.lock import Lock, shown
+from tests.unit.client_support import DAY, FRESH_MEAN, MEAN, STARTS
+from tests.unit.state_support import named, of
+
+BORN = Ledger("c", "s", {"s": STARTS})
+DAYS = "reports about one day"
+CHANGED = "one changed window"
+
+
+def at(ledger: Ledger, lock: Lock, day: float, policy: Policy = RESEARCH) -> Ledger:
+    return take_up(ledger, lock, policy, STARTS + round(day * DAY))
+
+
+def sent(ledger: Ledger, day: float, reports: int) -> Ledger:
+    """The ledger once everything before the day is sealed, and so many reports were sent in all."""
+    accounts = {
+        name: account.at(STARTS + round(day * DAY), reports) if account.active else account
+        for name, account in ledger.accounts.items()
+    }
+    return replace(ledger, accounts=accounts)
+
+
+def seen(ledger: Ledger, waiting: int = 0, consent: str = "", forbidden: str = "") -> Seen:
+    waits = [Waiting("a", STARTS, 0.0, 0, "{}")] * waiting
+    return Seen(Memory(b"", "", 0, consent, ledger), waits, [], forbidden)
+
+
+def totals(ledger: Ledger) -> dict[str, tuple[float, float]]:
+    return {total["what"]: (total["so_far"], total["charged"]) for total in ledger_plain(ledger)["totals"]}
+
+
+def words(ledger: Ledger, lock: Lock | None = None, **found: Any) -> list[str]:
+    text = ledger_text(ledger, lock, seen(ledger, **found))
+    return [" ".join(line.split()) for line in text.splitlines()]
+
+
+def test_what_was_told_outlasts_a_new_secret() -> None:
+    lock = of(named())
+    told = sent(at(BORN, lock, 0), 11, 11)
+    renewed = at(with_secret(told, "t", STARTS + 11 * DAY), lock, 11)
+    price = shown(MEAN.prices(1).report)
+    assert totals(told)[DAYS] == totals(renewed)[DAYS] == (price, price)
+    assert totals(renewed)[CHANGED] == totals(told)[CHANGED]
+    assert totals(renewed)[CHANGED][0] > 1
+    later = sent(renewed, 14, 14)  # the old secret told nothing of the same days
+    assert totals(later)[DAYS] == (price, price)
+
+
+def test_what_was_told_outlasts_another_encoding_and_the_metric() -> None:
+    told = sent(at(BORN, of(named(), named("b")), 0), 3, 3)
+    cheap = named(version=2, encoder=replace(FRESH_MEAN), report_every=28)
+    changed = at(told, of(cheap), 3)
+    assert totals(changed)[DAYS] == totals(told)[DAYS] == (shown(2 * MEAN.prices(1).report),) * 2
+    gone = at(told, of(), 3)
+    assert totals(gone)[CHANGED] == totals(told)[CHANGED]
+
+
+def test_hours_before_and_after_a_change_are_of_one_day() -> None:
+    hours = named(window="hour")
+    told = sent(at(BORN, of(hours), 0), 10.5, 252)
+    assert one_day(told) == pytest.approx(MEAN.prices(24).life)
+    again = sent(at(with_secret(told, "t", STARTS + round(10.5 * DAY)), of(hours), 10.5), 11, 264)
+    assert one_day(again) == pytest.approx(2 * MEAN.prices(24).life)
+    assert one_change(again) == MEAN.prices(1).change  # no hour is reported under both
+    renewed = sent(at(told, of(named(window="hour", version=2)), 10.5), 11, 264)
+    assert one_day(renewed) == pytest.approx(MEAN.prices(24).life)
+
+
+def test_nothing_over_is_nothing_told() -> None:
+    fresh = at(BORN, of(named()), 0)
+    assert (one_day(fresh), one_change(fresh)) == (0, 0)
+    assert totals(fresh)[DAYS] == (0, 1)
+
+
+def test_a_panel_never_has_more_left_than_was_charged() -> None:
+    lock = of(named(encoder=FRESH_MEAN, report_every=28))
+    charged = whole(lock.metrics["a"]).reports
+    for day in (1, 2, 27, 28, 29, 56):
+        told = sent(at(BORN, lock, 0), day, 1)
+        assert ledger_plain(told)["metrics"]["a"]["reports_left"] <= charged - 1
+    ledger = sent(at(BORN, lock, 0), 1, 0)
+    assert ledger_plain(ledger, None, seen(ledger, waiting=1))["metrics"]["a"]["reports_left"] == charged - 1
+    assert "reported in one day of 28: its turn in a panel" in words(ledger, lock)
+
+
+def test_after_a_denial_the_running_window_does_not_follow() -> None:
+    lock = of(named())
+    ledger = sent(at(BORN, lock, 0), 3.4, 3)
+    assert (
+        "may follow none while refused; once the person agrees, 360 reports at most,"
+        " each for one day from 2026-12-05T00:00:00Z to 2027-11-30T00:00:00Z"
+    ) in words(ledger, consent="denied")
+    assert any(line.startswith("may follow 360 reports at most") for line in words(ledger))
+    assert ledger_plain(ledger)["metrics"]["a"]["reports_left"] == 360
+
+
+def test_windows_over_without_a_report_are_said_to_be_a_bound() -> None:
+    bound = 'so far no report is known to have left; the prices "so far" are bounds on what could have'
+    ledger = sent(at(BORN, of(named()), 0), 3, 0)
+    assert bound in words(ledger)
+    assert bound not in words(ledger, waiting=1)
+    assert bound not in words(sent(ledger, 3, 1))
+    assert bound not in words(at(BORN, of(named()), 0))
+
+
+def test_first_day_of_what_was_sent() -> None:
+    ledger = sent(at(BORN, of(named()), 2), 5, 3)
+    assert ledger_plain(ledger)["metrics"]["a"]["first_window_begins"] == "2026-12-03T00:00:00Z"
+    assert (
+        "sent 3 reports that the collector took or refused for good;"
+        " about windows from 2026-12-03T00:00:00Z to 2026-12-06T00:00:00Z"
+    ) in words(ledger)
+
+
+def test_turns_and_absences_are_named() -> None:
+    lock = of(
+        named(report_every=2, rotation="g:0"), named("b", report_every=2, rotation="g:1"), named("d", presence="hidden")
+    )
+    lines = words(at(BORN, lock, 0), lock)
+    assert lines.count("reported in one day of 2: takes turns in rotation g") == 2
+    assert "reported too every day in which the program did not run, as if with nothing recorded" in lines
+
+
+def test_a_lock_that_is_refused_as_a_whole() -> None:
+    policy = Policy("own", per_day=1.5)
+    ledger = at(BORN, of(named()), 0, policy)
+    dear = of(named(), named("b"))
+    (line,) = [line for line in words(ledger, dear) if "refuses this lock" in line]
+    assert line.startswith(
+        "By the policy of the last start the program refuses this lock as a whole: reports about one"
+    )
+    assert ledger_plain(ledger, dear)["lock_refused"]
+    assert not any("refuses this lock" in line for line in words(ledger, of(named())))
+    assert any("--lock FILE" in line for line in words(ledger))
+    assert not any("--lock FILE" in line for line in words(ledger, dear))
+
+
+@pytest.mark.parametrize(
+    ("variable", "line"),
+    [
+        ("DO_NOT_TRACK", "DO_NOT_TRACK is set where this was run"),
+        ("CI", "CI is set where this was run"),
+        ("", "Neither DO_NOT_TRACK nor CI is set where this was run"),
+    ],
+)
+def test_what_the_environment_forbids(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, variable: str, line: str
+) -> None:
+    for name in ("DO_NOT_TRACK", "CI"):
+        monkeypatch.delenv(name, raising=False)
+    if variable:
+        monkeypatch.setenv(variable, "1")
+    state = SqliteState(tmp_path)
+    state.begin(of(named()), RESEARCH, STARTS)
+    state.close()
+    found = look(tmp_path)
+    assert ledger_text(found.memory.ledger, None, found).splitlines()[2].startswith(line)
+    assert ledger_plain(found.memory.ledger, None, found)["forbidden_by"] == (variable or None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "labels", "value", "said"),
+    [
+        ("choice", ("ab", "cd"), "cd", "cd (number 2 of 0 to 2; any other label is not recorded)"),
+        ("histogram", (), 7, "2 to 3 min (number 2 of 0 to 2; what lies outside counts in the first or last)"),
+    ],
+)
+def test_preview_says_what_becomes_of_other_values(
+    kind: str, labels: tuple[str, ...], value: object, said: str
+) -> None:
+    metric = named(kind=kind, encoder=Grr(3, 2**31, 2**31, 1), labels=labels)
+    text = preview_text(metric, str(value), Reporter(metric, "c", bytes(32), "").preview(value))
+    assert f"value             {said}\n" in text
+
+
+def test_limits_that_are_none_are_null() -> None:
+    assert {total["allowed"] for total in ledger_plain(at(BORN, of(named()), 0))["totals"]} == {None}
+
+
+def test_damaged_missing_and_busy_folders_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(StateError, match=r"state\.db is not in it; give the state_dir of a program that has run"):
+        look(tmp_path)
+    state = SqliteState(tmp_path)
+    state.begin(of(named()), RESEARCH, STARTS)
+    state.close()
+    with sqlite3.connect(tmp_path / "state.db") as other:
+        other.execute("UPDATE device SET checked = 'x'")
+    other.close()
+    with pytest.raises(StateError, match=r"state\.db is damaged, or no program's; start the program"):
+        look(tmp_path)
+    other = sqlite3.connect(tmp_path / "state.db", isolation_level=None)
+    other.execute("PRAGMA locking_mode = EXCLUSIVE")
+    other.execute("BEGIN EXCLUSIVE")
+    monkeypatch.setattr(looking, "BUSY_SECONDS", 0)
+    with pytest.raises(StateError, match=r"the database cannot be used \(database is locked\)"):
+        look(tmp_path)
+    other.close()
+    (tmp_path / "state.db").write_bytes(b"no database at all" * 100)
+    with pytest.raises(StateError, match="is damaged"):
+        look(tmp_path)

@@ -1,0 +1,261 @@
+"""The dossier and the notice: every figure is the lock's, every example could have been sent, and text stays text."""
+
+import hashlib
+import json
+import math
+import re
+import string
+from dataclasses import fields
+from html import escape
+from pathlib import Path
+
+import pytest
+
+from hubbub import cli
+from hubbub.cli import output
+from hubbub.definitions import build, loads
+from hubbub.dossier import LANGUAGES, dossier, notice, page
+from hubbub.dossier.deployments import DEPLOYMENTS
+from hubbub.dossier.example import SECRET, example
+from hubbub.dossier.text import plain
+from hubbub.dossier.wordings import CHINESE, ENGLISH
+from hubbub.encoders.rappor import Rappor
+from hubbub.errors import ParameterError
+from hubbub.lock import Lock, dump
+from hubbub.privacy import describe, explain
+from hubbub.wire import unpack
+from tests.unit.definitions_support import BOOLEAN, MEAN, TOP, lines
+
+FRESH = BOOLEAN | {"strategy": '"fresh"'}
+KINDS = {
+    "a.boolean": BOOLEAN,
+    "b.mean": MEAN | {"dimensions": '{ channel = ["stable", "beta"] }'},
+    "c.choice": FRESH | {"kind": '"choice"', "categories": '["left", "right", "top"]'},
+    "d.histogram": FRESH | {"kind": '"histogram"', "lower": "0", "upper": "80", "buckets": "8"},
+    "e.words": BOOLEAN | {"kind": '"words"', "epsilon": "4.0"},
+    "f.vector": FRESH | {"kind": '"vector"', "dimension": "3", "norm": "1"},
+    "g.panel": MEAN | {"report_every": "5", "presence": '"hidden"'},
+}
+
+
+def built(metrics: dict[str, dict[str, str]]) -> Lock:
+    tables = (f'\n[metrics."{name}"]\n{lines(table)}' for name, table in metrics.items())
+    return build(loads((lines(TOP) + "".join(tables)).encode(), "metrics.toml"))
+
+
+ALL = built(KINDS)
+TEXT = dossier(ALL)
+
+
+def test_the_same_lock_gives_the_same_text() -> None:
+    assert dossier(built(KINDS)) == TEXT
+    assert hashlib.sha256(dump(ALL).encode()).hexdigest() in TEXT
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_each_metric_is_told_with_its_prices_hash_and_sentences(name: str) -> None:
+    metric = ALL.metrics[name]
+    own = TEXT[TEXT.index(f"### {plain(name)}") :].split("\n### ")[0]
+    assert metric.hash in own
+    for line in describe(metric):
+        assert f"| {line.label} | {line.nats} | {line.odds} |" in own
+    shared = TEXT.split("## What holds for all of them")[1].split("## The metrics one by one")[0]
+    for sentence in explain(metric):
+        assert (f"- {plain(sentence)}" in own) != (f"- {plain(sentence)}" in shared)
+    for known in (metric.purpose, *metric.owners):
+        assert plain(known) in own
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_example_is_what_a_device_could_send(name: str) -> None:
+    metric = ALL.metrics[name]
+    shown = example(metric, ALL.collection)
+    body = json.loads(shown.body)
+    assert body.keys() == {"schema", "reports"}
+    (entry,) = body["reports"]
+    assert entry.keys() == {"id", "metric", "hash", "window", "segment", "payload"}
+    assert (entry["metric"], entry["hash"]) == (name, metric.hash[:32])
+    assert entry["window"] == metric.life.start
+    assert entry["segment"] in metric.segments
+    payload = unpack(entry["payload"], metric.encoder.radices)
+    assert metric.encoder.possible(payload)
+    assert re.fullmatch("[0-9a-f]{16}", entry["id"])
+    assert shown == example(metric, ALL.collection)
+    assert f"```json\n{shown.body}\n```" in TEXT
+    assert SECRET.hex() not in TEXT
+    given = [chance for _, chance in shown.chances]
+    assert all(0 < chance < 1 for chance in given)
+    if not metric.encoder.public:
+        loss = metric.encoder.prices(1).report
+        assert max(given) <= min(given) * 2.718281828459046**loss * (1 + 1e-9)
+
+
+def test_sums_are_those_of_devices() -> None:
+    lock = built({"a": MEAN, "b": MEAN})
+    asked = dossier(lock)
+    assert "| all reports about one day | 2.000 | from even odds to 88.1 % |" in asked
+    assert "| a device on which nothing ever changes, while these last | 4.000 |" in asked
+    assert "| **this lock** | **2.816** | one day of one installation |" in asked
+    assert "| `strict` | refused |" in asked
+    assert "reports about one day: 2 nats are more than the 1 allowed" in asked
+    assert "| `standard` | accepted; the limit on the prices of a year is the app's own to write |" in asked
+
+
+def test_what_has_changed_since() -> None:
+    old, more = built({"a": MEAN}), built({"a": MEAN | {"version": "2", "epsilon": "2.0"}, "b": BOOLEAN})
+    assert "No earlier lock was given" in dossier(more)
+    assert "Nothing has changed." in dossier(old, old)
+    changed = dossier(more, old).split("## Since the last approved one")[1]
+    assert "2 of 2 metrics differ; more is asked of devices by 2." in changed
+    assert "**asks for more**: one report: epsilon 1.000 -\\> 2.000" in changed or "1.000 -> 2.000" in changed
+    moved = dossier(Lock("another", old.metrics), old)
+    assert "The one approved last is of another collection, `editor-desktop`: every device begins anew." in moved
+    less = dossier(old, more).split("## Since the last approved one")[1]
+    assert "**b**: removed, version 1" in less
+
+
+def test_published_figures_follow_from_published_parameters() -> None:
+    half = 2**31
+    rappor = Rappor(128, 2, 8, half // 2, half, 3 * half // 2, 1)  # f = 1/2, p = 1/2, q = 3/4
+    prices = rappor.prices(1)
+    told = [float(one.epsilon) for one in DEPLOYMENTS if "RAPPOR" in one.what]
+    assert told == [1.08, 4.40]
+    assert prices.report <= told[0] < prices.report + 0.01
+    assert prices.steady <= told[1] < prices.steady + 0.01
+
+
+@pytest.mark.parametrize(
+    "text", ["<script>alert(1)</script>", "a | b", "**x** [y](http://z)", "# no heading", "- x", "1. y"]
+)
+def test_text_of_a_definition_never_takes_part_in_the_layout(text: str) -> None:
+    lock = built({"a": BOOLEAN | {"description": json.dumps(text), "purpose": json.dumps(text)}})
+    for paper in (dossier(lock), *(notice(lock, language) for language in LANGUAGES)):
+        shown = page(paper, text)
+        assert "<script" not in shown
+        assert "<a " not in shown
+        assert escape(text) in re.sub(r"<[^>]*>", "", shown)
+        for rows in re.findall(r"<table>(.*?)</table>", shown, re.S):
+            cells = {len(re.findall("<t[hd]>", row)) for row in rows.split("</tr>") if "<t" in row}
+            assert len(cells - {0}) == 1
+
+
+def test_the_page_loads_nothing() -> None:
+    made = page(TEXT, "Dossier <x>")
+    assert "<title>Dossier &lt;x&gt;</title>" in made
+    assert not re.search(r"(src|href)=|url\(|@import|<script|<link", made)
+    assert '<html lang="en">' in made
+    assert '<html lang="zh-CN">' in page(notice(ALL, "zh"), "", "zh")
+
+
+def test_both_languages_say_the_same() -> None:
+    for one in fields(ENGLISH):
+        english, chinese = getattr(ENGLISH, one.name), getattr(CHINESE, one.name)
+        assert type(english) is type(chinese)
+        assert len(english) == len(chinese) or isinstance(english, str)
+        assert _names(english) == _names(chinese), one.name
+
+
+def _names(wording: object) -> set[str]:
+    found = wording if isinstance(wording, str) else repr(wording)
+    return {name for _, name, _, _ in string.Formatter().parse(found.replace("{'", "").replace("'}", "")) if name}
+
+
+def test_the_notice_says_how_sure_one_can_become() -> None:
+    text = notice(built({"a": MEAN, "b": MEAN}))
+    assert "becomes at most 73.2 % sure of one" in text
+    assert "All reports about one day together: at most 88.1 % sure." in text
+    assert "the whole year: practically sure." in text
+    assert "- In the worst case a year gives no protection." in text
+    light = built(
+        {"a": BOOLEAN | {"epsilon": "0.5", "strategy": '"fresh"', "window": '"week"', "expires": "2026-12-15"}}
+    )
+    assert "worst case" not in notice(light)
+    assert "Sent with it as it is, without disguise: channel (stable, beta)." in notice(ALL)
+    endless = built({"a": BOOLEAN | {"epsilon": "2.0", "permanent_epsilon": "2.0", "changes_visible": "true"}})
+    assert "the whole year: entirely sure." in notice(endless)
+    shown = notice(ALL)
+    assert "In which hours, days or weeks the program ran: a.boolean" in shown
+    assert "so that they do not show in these: g.panel." in shown
+    assert "travels with each report, one of so many: e.words (16)." in shown
+    assert "its turn can be seen, one of so many: g.panel (5)." in shown
+    assert "Once for each day, at most one in 5, from 2026-12-01 until the day before 2027-11-30." in shown
+    assert "told to come from the same device: e.words." in shown
+    assert "g.panel" not in notice(built({"a": MEAN}))
+
+
+def test_a_language_that_is_not_there() -> None:
+    with pytest.raises(ParameterError, match="language"):
+        notice(ALL, "xx")
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> object:
+    monkeypatch.chdir(tmp_path)
+    Path("metrics.lock").write_text(dump(ALL), "utf-8")
+
+    def ran(*words: str) -> tuple[int, str, str]:
+        output.console.cache_clear()
+        output.log.cache_clear()
+        with pytest.raises(SystemExit) as ended:
+            cli.main(words)
+        assert isinstance(ended.value.code, int)
+        return ended.value.code, *capsys.readouterr()
+
+    return ran
+
+
+def test_command_line(run: object) -> None:
+    assert callable(run)
+    assert run("dossier") == (0, TEXT, "")
+    code, out, _ = run("dossier", "--json")
+    assert (code, json.loads(out)["markdown"]) == (0, TEXT)
+    assert json.loads(out)["sha256"] == hashlib.sha256(Path("metrics.lock").read_bytes()).hexdigest()
+    assert run("notice", "--lang", "zh") == (0, notice(ALL, "zh"), "")
+    assert run("notice", "-o", "n.html")[0] == 0
+    assert Path("n.html").read_text("utf-8") == page(
+        notice(ALL), "What editor-desktop measures, and how far answers stay hidden"
+    )
+    assert run("dossier", "--format", "html", "--out", "d.txt")[0] == 0
+    assert Path("d.txt").read_text("utf-8").startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("notice", "--lang", "fr"), "--lang must be one of en, zh; got 'fr'"),
+        (("dossier", "--format", "pdf"), "--format must be one of md, html; got 'pdf'"),
+        (("dossier", "-o", "d.pdf"), "d.pdf: the name must end in .md or .html"),
+        (("dossier", "-o", "missing/d.md"), "the folder missing does not exist"),
+        (("dossier", "other.lock"), "other.lock"),
+        (("dossier", "--previous", "other.lock"), "other.lock"),
+    ],
+)
+def test_bad_input(run: object, words: tuple[str, ...], said: str) -> None:
+    assert callable(run)
+    code, out, err = run(*words)
+    assert code == 2
+    assert not out
+    assert said in err, err
+    assert "Traceback" not in err
+
+
+def test_how_far_reports_belong_together_is_told_metric_by_metric() -> None:
+    labels = ", ".join(f'"c{i}"' for i in range(200))
+    wide = BOOLEAN | {"kind": '"choice"', "categories": f"[{labels}]", "mechanism": '"oue"'}
+    pool = wide | {"mechanism": '"olh_pool"'}
+    lock = built({"a": BOOLEAN, "b": wide, "c": pool, "d": BOOLEAN | {"report_every": "5"}})
+    text = dossier(lock)
+    for name, metric in lock.metrics.items():
+        public, linkage = metric.encoder.public_bits, metric.encoder.linkage_bits
+        (row,) = re.findall(rf"^\| {name} \| ([0-9.]+) \| ([0-9.]+) \|$", text, re.M)
+        clear = public + math.log2(metric.report_every)
+        assert clear + linkage <= float(row[0]) < clear + linkage + 0.01
+        assert clear <= float(row[1]) < clear + 0.01
+    assert "told to come from the same device: b, c." in notice(lock)
+    assert "told to come from the same device" not in notice(built({"a": BOOLEAN}))
+
+
+def test_an_hourly_day_counts_each_of_its_windows() -> None:
+    lock = built({"a": BOOLEAN | {"window": '"hour"'}})
+    change = lock.metrics["a"].prices.change
+    assert f"**{math.ceil(24 * change * 1000) / 1000:.3f}** | one day of one installation" in dossier(lock)

@@ -1,0 +1,186 @@
+"""Prices over so many windows, the same precision by other strategies, and changes that one can picture."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hubbub.definitions.worth import several
+from hubbub.errors import ParameterError
+from hubbub.lock import Metric
+from hubbub.mechanisms import of_metric, registry
+from hubbub.privacy import account, exact_life, explain, sections, strategies, together, visible
+from hubbub.privacy.changes import percent_of
+from hubbub.privacy.precision import OTHERWISE, PANEL, compared
+from tests.unit.test_privacy import metric, metrics, only
+
+
+def choice(name: str = "grr", permanent: float | None = 2, **more: Any) -> Metric:
+    encoder = registry[name].from_epsilon(1, permanent_epsilon=permanent, categories=10, **more).encoder
+    labels = tuple("abcdefghi")
+    return replace(metric(), kind="choice", encoder=encoder, lower=0, step=10**6, labels=labels, unit="")
+
+
+@given(metrics(), st.integers(1, 400))
+def test_exact_below_closed_and_both_grow(told: Metric, windows: int) -> None:
+    one, more = account(told, windows), account(told, windows + 1)
+    assert one.reports == -(-windows // told.report_every)
+    for key in ("report", "steady", "change", "life", "exact_life"):
+        shorter, longer = getattr(one, key), getattr(more, key)
+        assert (shorter is None) <= (longer is None)
+        assert longer is None or shorter <= longer
+    assert one.life is None or (one.exact_life is not None and one.exact_life <= one.life)
+    if one.life is not None:  # it bounds any two histories, so these too
+        assert max(one.report or 0, one.steady or 0, one.change or 0) <= one.life
+    prices = told.encoder.prices(one.reports)
+    assert (one.report or 0) >= prices.report
+    exact = exact_life(told.encoder, one.reports)
+    assert one.exact_life is None if math.isinf(exact) else (one.exact_life or 0) >= exact
+
+
+@given(st.lists(metrics(), min_size=1, max_size=4), st.integers(1, 100))
+def test_sums_over_metrics(told: list[Metric], windows: int) -> None:
+    parts = [account(one, windows) for one in told]
+    whole = together(parts)
+    assert (whole.windows, whole.reports) == (windows, sum(part.reports for part in parts))
+    for key in ("report", "steady", "change", "life", "exact_life"):
+        each, total = [getattr(part, key) for part in parts], getattr(whole, key)
+        if None in each:
+            assert total is None
+        else:
+            assert total == pytest.approx(sum(each), abs=1e-9)
+            assert total >= max(each)
+
+
+def test_account_of_a_life() -> None:
+    found = account(metric())
+    assert (found.windows, found.reports) == (364, 364)
+    assert (found.report, found.steady, found.change, found.life) == (1.0, 2.0, 1.407606, 257.051847)
+    assert found.same_pattern == pytest.approx([2, 4], abs=2e-6)
+    assert account(metric(1, None)).same_pattern == account(choice("oue")).same_pattern == ()
+    assert account(choice()).same_pattern[:3] == pytest.approx([2, 4, 6], abs=3e-6)
+    one_report = account(metric(), 1)
+    assert one_report.steady == one_report.change == one_report.life == 1.137584
+    assert one_report.exact_life == one_report.report == 1
+    fresh = account(metric(1, None), 10)
+    assert fresh.life == fresh.exact_life == fresh.steady == 10
+    no_bound = account(metric(1, 1), 5)
+    assert (no_bound.change, no_bound.life, no_bound.exact_life) == (None, None, None)
+    assert together([account(metric(), 3), account(metric(), 4)]).windows == 0
+
+
+@pytest.mark.parametrize("windows", [0, -1, 20_001])
+def test_windows_out_of_range(windows: int) -> None:
+    with pytest.raises(ParameterError, match=rf"windows must be in \[1, 20000\]; got {windows}"):
+        account(metric(), windows)
+
+
+EVERY = [
+    metric(),
+    metric(1, None),
+    metric(0.3, None, report_every=PANEL),
+    metric(kind="boolean"),
+    choice(),
+    choice("oue", None),
+    choice("d_bit_flip", d=3),
+]
+
+
+@pytest.mark.parametrize("told", EVERY, ids=lambda told: f"{told.kind}-{told.encoder.name}-{told.encoder.memo}")
+def test_strategies_have_the_precision_and_no_more(told: Metric) -> None:
+    found = {line.key: line for line in strategies(told)}
+    own = found.pop("own")
+    assert len(found) == 3
+    for line in (own, *found.values()):
+        assert line.margin == pytest.approx(own.margin, rel=1e-5)
+        assert line.reports == -(-364 // line.report_every)
+        assert None not in (line.epsilon, line.life, line.change, line.steady)
+    assert own.margin == pytest.approx(several(of_metric(told), 10_000 / told.report_every, 28, told.report_every))
+    prices = told.prices
+    assert (own.epsilon, own.life) == pytest.approx((prices.report, prices.life), abs=2e-6)
+    assert strategies(told, 40_000)[0].margin == pytest.approx((own.margin or 0) / 2)
+
+
+def test_strategies_in_figures() -> None:
+    """One bit in the middle of a range of 1: V(1) = 1.1707 of which 0.4310 is shared at a permanent loss of 2."""
+    found = {line.key: line for line in strategies(metric())}
+    target = (1.1707 - 0.4310) / 28 + 0.4310
+    panel, fresh = found["panel"].epsilon, found["fresh"].epsilon
+    assert panel == pytest.approx(2 * math.atanh(0.5 / math.sqrt(target)), abs=2e-4)
+    assert fresh == pytest.approx(2 * math.atanh(0.5 / math.sqrt(28 * (target - 0.25) + 0.25)), abs=2e-4)
+    assert found["panel"].life == pytest.approx(13 * (panel or 0), abs=1e-4)
+    assert (found["panel"].life or 0) < (found["rotation"].life or 0) < (found["own"].life or 0)
+
+
+def test_what_is_out_of_reach_is_said() -> None:
+    told = metric(16, None)
+    assert [line.epsilon for line in strategies(told)[1:]] == [None, None, None]
+    assert "as here 5823, permanent answers out of reach, a panel of 28 out of reach" in compared(told)[0]
+    small = metric(10, None, starts="2026-12-01", expires="2026-12-08")
+    assert [line.key for line in strategies(small)] == ["own", "memo", "rotation"]
+    words = replace(metric(), kind="words", encoder=registry["cms"].from_epsilon(1).encoder, lower=0, unit="")
+    assert strategies(words) == []
+    assert compared(words) == []
+    assert OTHERWISE not in sections(words)
+    with pytest.raises(ParameterError, match="devices must be >= 1; got 0"):
+        strategies(metric(), 0)
+
+
+def test_comparison_in_sentences() -> None:
+    life, steady = compared(metric())
+    assert life == (
+        "For the same error of a mean of 28 days, any two histories cost at most: as here 257.1, fresh noise 150.0, "
+        "a panel of 28 24.7, turns of 6 metrics 60.0."
+    )
+    assert "a device that never changes pays: as here 2.000, fresh noise 150.0" in steady
+    assert sections(metric())[OTHERWISE] == [life, steady]
+
+
+def test_pictures_of_a_mean() -> None:
+    told = metric()
+    assert only(told, "visible in time") == (
+        "From 0 to 480 min a day for good: visible in time on 79.1 % of devices, on the others never; "
+        "from 0 to 160 on 26.4 %."
+    )
+    assert "each stay within 48 min for ever: epsilon 2.000" in only(told, "Two devices whose values")
+    assert only(told, "Two devices whose values").endswith("88.1 %, save for a chance of at most 20 %.")
+    shifted = metric(lower=-2_000_000, step=500_000, unit="")
+    assert "From -2 to 238 in each day for good" in only(shifted, "visible in time")
+    assert "each stay within 24 for ever" in only(shifted, "Two devices")
+    assert "on every device, as nothing is kept" in only(metric(1, None), "480 min a day for good")
+    narrow = metric(encoder=registry["one_bit_mean"].from_epsilon(1, permanent_epsilon=2, upper=100, bucket=10).encoder)
+    assert "values each stay" not in " ".join(explain(narrow))  # a tenth of the range is a whole bucket
+
+
+def test_pictures_of_other_kinds() -> None:
+    assert only(metric(kind="boolean"), "visible in time") == (
+        "From no to yes for good: visible in time on 79.1 % of devices, on the others never."
+    )
+    told = choice()
+    share = visible(told.encoder, 0, 5)
+    assert share is not None
+    assert f"From one answer to another for good: visible in time on {percent_of(share)}" in only(told, "visible in")
+    bits = replace(choice("d_bit_flip", d=2), kind="histogram", labels=())
+    most = max(visible(bits.encoder, a, b) or Fraction(0) for a in range(10) for b in range(10))
+    assert f"From one bucket to another for good: visible in time on {percent_of(most)}" in only(
+        bits, "visible in time"
+    )
+
+
+@settings(max_examples=50)
+@given(
+    st.sampled_from([-(10**9) * 10**6, 0, 10**9 * 10**6 - 7]),
+    st.sampled_from([1, 999_999, 10**6]),
+    st.integers(1, 10**9),
+    st.text("WMÄ", max_size=32),
+    st.sampled_from(["hour", "day", "week"]),
+)
+def test_pictures_are_short(lower: int, step: int, ticks: int, unit: str, window: str) -> None:
+    for permanent in (1.0, 6.0, None):
+        encoder = registry["one_bit_mean"].from_epsilon(1, permanent_epsilon=permanent, upper=ticks).encoder
+        for sentence in explain(metric(encoder=encoder, lower=lower, step=step, unit=unit, window=window)):
+            assert len(sentence) < 200, sentence
