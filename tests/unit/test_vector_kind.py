@@ -6,6 +6,7 @@ import json
 import math
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -274,7 +275,7 @@ def test_what_no_window_holds_is_damage(tmp_path: Path, damage: object) -> None:
     begin(state, lock(made))
     state.run([Running(NAME, made.hash, STARTS, STARTS + DAY, "")])
     state.close()
-    with sqlite3.connect(tmp_path / "state.db") as db:
+    with closing(sqlite3.connect(tmp_path / "state.db", isolation_level=None)) as db:
         db.execute("UPDATE running SET value = ?", (damage,))
         kind = db.execute("SELECT typeof(value) FROM running").fetchone()[0]
     state = SqliteState(tmp_path)
