@@ -166,8 +166,8 @@ def _kept(metric: Metric) -> list[str]:
         return []
     many = round(2**metric.encoder.public_bits)
     return [
-        f"In the clear too: a number, one of {many}, that the device keeps for good; by it its reports can be told from "
-        "most others', whatever their values."
+        f"In the clear too: a number, one of {many}, that the device keeps for good. By it its reports can be told "
+        f"from those of all but one device in {many}, whatever their values."
     ]
 
 
