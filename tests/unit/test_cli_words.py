@@ -290,6 +290,6 @@ def test_pages_say_how_words_are_found(shell: Shell) -> None:
         one, every = page(app, f"/m/{NAME}"), page(app, "/")
     assert f"hubbub estimate STORE {NAME} --candidates FILE" in one.words
     assert one.all("li", **{"data-mark": "undecoded"})
-    assert "words show in `hubbub estimate` with --candidates" in every.words
+    assert "words show in hubbub estimate with --candidates" in every.words
     assert "No reports yet" not in every.words
     assert "Lies count" not in one.words

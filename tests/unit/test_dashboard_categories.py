@@ -35,7 +35,7 @@ def test_the_largest_category_is_shown_and_all_are_listed(app: ASGIApp) -> None:
     for name in ("none", "home", "cart", "search"):
         assert f'<option value="{name}"' in shown
         assert f"category={name}" in shown
-    assert "cart</bdi>, the largest category" in page(app, "/").text
+    assert "cart</bdi>, the largest answer" in page(app, "/").text
 
 
 def test_another_category_can_be_chosen(app: ASGIApp) -> None:

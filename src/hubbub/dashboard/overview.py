@@ -19,7 +19,7 @@ from hubbub.store import Store
 from hubbub.windows import iso, midnight, windows
 
 WINDOWS = 28  # that a sparkline shows
-_DECODE = "words show in `hubbub estimate` with --candidates"
+_DECODE = "words show in hubbub estimate with --candidates"
 _WITHOUT = {"suppressed": "too few reports", "empty": "no reports"}
 
 

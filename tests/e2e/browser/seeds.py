@@ -12,12 +12,16 @@ from typing import Any
 import numpy as np
 
 from hubbub.clock import ManualClock
+from hubbub.definitions import build, loads
 from hubbub.lock import MILLION, Metric
 from hubbub.mechanisms import of_metric
+from hubbub.mechanisms.base import as_rows
 from hubbub.mechanisms.coin import Coin
 from hubbub.store import Report, Store, open_store
+from hubbub.testing import GeneratorWords
 from hubbub.testing.stores.samples import key, late, lock, minutes
 from hubbub.windows import midnight
+from hubbub.wire import pack
 
 DAY, HOUR = 86_400, 3600
 STARTS, EXPIRES = "2026-01-01", "2026-12-31"
@@ -169,6 +173,73 @@ def hostile(store: Store) -> None:
     fill(store, longest, (arriving(longest, day, 110, 200, longest.segments[i]) for day in days for i in (0, 63)))
 
 
+KINDS = """
+schema = "hubbub.registry/1"
+collection = "browser-test"
+[metrics."kinds.choice"]
+kind = "choice"
+categories = ["cold", "warm", "hot", "left out by most people"]
+description = "How the program was started"
+epsilon = 1.0
+[metrics."kinds.histogram"]
+kind = "histogram"
+lower = 0
+upper = 80
+buckets = 8
+unit = "ms"
+report_every = 5
+description = "Delay of the first answer, by panels of five"
+strategy = "fresh"
+epsilon = 1.0
+[metrics."kinds.vector"]
+kind = "vector"
+dimension = 3
+norm = 1
+coordinates = ["speed", "size", "care"]
+description = "What people like, from -1 to 1"
+strategy = "fresh"
+epsilon = 2.0
+[metrics."kinds.words"]
+kind = "words"
+mechanism = "hcms"
+strategy = "fresh"
+description = "Commands that were typed"
+epsilon = 2.0
+[metrics."kinds.active"]
+kind = "mean"
+active = true
+lower = 0
+upper = 60
+unit = "min"
+description = "Minutes of those who used it at all"
+epsilon = 2.0
+presence = "hidden"
+"""
+COMMON = f"""
+version = 1
+purpose = "Show each kind"
+owners = ["telemetry@example.org"]
+starts = {STARTS}
+expires = {EXPIRES}
+"""
+
+
+def kinds(store: Store) -> None:
+    """A metric of every kind that is neither a yes nor a plain mean."""
+    text = KINDS.replace('"]\nkind', f'"]{COMMON}kind')
+    built = build(loads(text.encode(), "metrics.toml"))
+    store.accept(built)
+    for name, metric in built.metrics.items():
+        mechanism, rng = of_metric(metric), np.random.default_rng([*name.encode()])
+        values = as_rows(mechanism.encoder, np.minimum(rng.geometric(0.5, 400), mechanism.encoder.size) - 1)
+        source = GeneratorWords(rng)
+        for day in range(TODAY - 20, TODAY):
+            found = mechanism.randomise(values, source).tolist()
+            payloads = (pack(tuple(one), metric.encoder.radices) for one in found)
+            where = key(metric, day)
+            assert set(store.write([Report(where, i, "", one) for i, one in enumerate(payloads)])) <= {"accepted"}
+
+
 def many(store: Store) -> None:
     """Three hundred metrics with a fortnight each."""
     some = [yes_no(f"many.metric_{i:03}", description=f"The metric number {i} of three hundred") for i in range(300)]
@@ -178,7 +249,7 @@ def many(store: Store) -> None:
 
 
 SEEDS: dict[str, Callable[[Store], None]] = {
-    made.__name__: made for made in (full, empty, silent, states, ranges, hostile, many)
+    made.__name__: made for made in (full, empty, silent, states, ranges, kinds, hostile, many)
 }
 
 
