@@ -1,17 +1,13 @@
 """`hubbub demo --lock`: what an aircraft of the demonstration carries, for commands that read a lock; no flights."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from hubbub import cli
-from hubbub.cli import output
 from hubbub.definitions import read_lock
 from hubbub.replay import flights
-
-Shell = Callable[..., tuple[int, str, str]]
+from tests.unit.shell import Shell, commands
 
 
 @pytest.fixture
@@ -20,16 +16,7 @@ def shell(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytes
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
 
-    def run(*words: str) -> tuple[int, str, str]:
-        output.console.cache_clear()
-        output.log.cache_clear()
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            cli.main(words)
-        assert isinstance(ended.value.code, int)
-        return ended.value.code, *capsys.readouterr()
-
-    return run
+    return commands(capsys)
 
 
 def test_the_lock_of_an_aircraft(shell: Shell) -> None:

@@ -5,23 +5,20 @@ import io
 import json
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 import pandas as pd
 import pytest
 
-from hubbub import cli
-from hubbub.cli import output
 from hubbub.clock import FileClock, ManualClock
 from hubbub.estimates import Row, period, rows
 from hubbub.store import open_store
 from tests.unit.collecting import DAY, FIRST, GRACE, end, late, lock, minutes, stored
 from tests.unit.reading import answering, fill, listening, unused_port
+from tests.unit.shell import Shell, commands
 
 NOW = end(FIRST + 6) + GRACE
-Shell = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="module")
@@ -37,16 +34,7 @@ def shell(filled: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path, monk
     shutil.copy(filled, tmp_path / "store.db")
     FileClock(tmp_path / "clock").set(NOW)
 
-    def run(*words: str) -> tuple[int, str, str]:
-        output.console.cache_clear()
-        output.log.cache_clear()
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            cli.main(words)
-        assert isinstance(ended.value.code, int)
-        return ended.value.code, *capsys.readouterr()
-
-    return run
+    return commands(capsys)
 
 
 def known(**asked: object) -> list[Row]:

@@ -3,16 +3,14 @@
 import csv
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import hubbub
-from hubbub import cli
 from hubbub.answers import source
-from hubbub.cli import candidates, output
+from hubbub.cli import candidates
 from hubbub.clock import FileClock, ManualClock
 from hubbub.dashboard import create_app
 from hubbub.errors import ParameterError
@@ -26,9 +24,9 @@ from hubbub.testing.words import GeneratorWords
 from hubbub.wire import pack
 from tests.unit.browsing import page
 from tests.unit.collecting import FIRST, key, lock, minutes, stored
+from tests.unit.shell import Shell, commands
 from tests.unit.test_words_kind import metric
 
-Shell = Callable[..., tuple[int, str, str]]
 NAME = "editor.minutes"
 CROWD = {"grep": 900, "make": 600, "": 500}
 LIST = ("grep", "make", "vim", "emacs")
@@ -70,16 +68,7 @@ def shell(filled: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path, monk
     FileClock(tmp_path / "clock").set(NOW)
     Path("list").write_text("".join(f"{word}\n" for word in LIST), "utf-8")
 
-    def run(*words: str) -> tuple[int, str, str]:
-        output.console.cache_clear()
-        output.log.cache_clear()
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            cli.main(words)
-        assert isinstance(ended.value.code, int)
-        return ended.value.code, *capsys.readouterr()
-
-    return run
+    return commands(capsys)
 
 
 def found(**asked: object) -> list[WindowWords]:

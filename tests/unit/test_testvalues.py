@@ -28,7 +28,7 @@ from hubbub.summary import Summary
 from hubbub.testing import exact_law
 from tests.unit.testvalues import complete
 
-GROUPS = {"RR", "1BitMean", "alpha", "overshoot", "gamma", "memo", "memo+gamma", "clip"}
+GROUPS = {"const", "RR", "1BitMean", "alpha", "overshoot", "gamma", "memo", "memo+gamma", "clip"}
 M = 1440  # minutes of a day, the range of every mean below
 Z = NormalDist().inv_cdf(0.975)
 
@@ -168,6 +168,7 @@ def visible_change() -> float:
     return float(ends[True])
 
 
+row("T001", "1.959963984540")(lambda: Z)
 row("T135", "2.000000000000")(lambda: same_pattern(2, 3))
 row("T136", "2.470614919734")(lambda: same_pattern(4, 3))
 row("T137", "2.941229839468")(lambda: same_pattern(4, 4))

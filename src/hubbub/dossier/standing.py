@@ -1,7 +1,7 @@
 """What holds for every lock: what is stored where and for how long, how rights are met, what is not protected."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from hubbub.dossier.text import bullets, plain, table
 from hubbub.lock import Lock
@@ -179,8 +179,3 @@ def rights() -> str:
 def unprotected() -> str:
     """What no price covers."""
     return bullets(_OPEN)
-
-
-def unprotected_lines() -> Sequence[str]:
-    """The same, a sentence each."""
-    return _OPEN
