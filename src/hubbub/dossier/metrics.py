@@ -44,7 +44,7 @@ _FIELDS = (
     ("`metric`, `hash`", "which definition, and the first half of its encoding hash; the same for every device"),
     ("`window`", "which stretch of time, as its number since 1970"),
     ("`segment`", "the public dimensions of the device, nothing where the metric has none"),
-    ("`payload`", "the disguised answer, and nothing else"),
+    ("`payload`", "the disguised answer, with the seed, row or cohort that it was drawn under where there is one"),
 )
 
 
