@@ -5,7 +5,7 @@
 With n reports of variance v each, the half-width of a 95 % interval is z √(v / n), z = 1.96.
 
 - Yes/no and mean: `variance` of the mechanisms that devices run, at the truth that is worst.
-- Shares of one of k: the mechanism of least variance that draws everything afresh, devices spread evenly.
+- Shares of one of k: the mechanism that is chosen of those that draw everything afresh, devices spread evenly.
 - Words: the smallest share that stands out, as often as not, among so many candidates if a word that nobody uses may do
   so in one window out of twenty, for all of them together (Bonferroni): RAPPOR with fresh noise, 1024 bits, one hash.
 """

@@ -1,11 +1,11 @@
 """The device's randomness: permanent words from a keyed PRF, fresh words from the operating system.
 
 Permanent words are HMAC-SHA-256 in counter mode over length-prefixed fields, so that everything a device must keep for
-ever follows from one 32-byte secret. Specification: spec/README.md, sections "PRF" and "Encoding hash".
+ever follows from one 32-byte secret. What the blocks of one stream share is hashed once (docs/decisions/0013).
+Specification: spec/README.md, sections "PRF" and "Encoding hash".
 """
 
 import hashlib
-import hmac
 import os
 from collections.abc import Sequence
 from functools import lru_cache
@@ -16,6 +16,7 @@ from hubbub.encoders.fields import fields
 
 SECRET_BYTES = 32
 _ONE = ("cohort", "turn")  # purposes of which a device has one, whatever the metric
+_BLOCK = 64  # bytes that SHA-256 takes at a time
 
 
 def device_prf(secret: bytes, collection: str, metric: str, encoding_hash: str) -> Prf:
@@ -28,16 +29,22 @@ def device_prf(secret: bytes, collection: str, metric: str, encoding_hash: str) 
         encoding_hash: All 64 hex digits; the same holds for it.
     """
 
+    inner, outer = (hashlib.sha256(bytes(byte ^ pad for byte in secret.ljust(_BLOCK, b"\0"))) for pad in (0x36, 0x5C))
+
     def prf(purpose: str, *key: int) -> Words:
         whose = ("", "") if purpose in _ONE else (metric, encoding_hash)
-        head = _head(purpose, collection, *whose) + fields(key)
+        head = inner.copy()
+        head.update(_head(purpose, collection, *whose) + fields(key))
         spare: list[int] = []
         block = 0
 
         def words(count: int) -> Sequence[int]:
             nonlocal spare, block
             while len(spare) < count:
-                spare += unpack(">8I", hmac.digest(secret, head + block.to_bytes(4, "big"), "sha256"))
+                message, tag = head.copy(), outer.copy()
+                message.update(block.to_bytes(4, "big"))
+                tag.update(message.digest())
+                spare += unpack(">8I", tag.digest())
                 block += 1
             out, spare = spare[:count], spare[count:]
             return out

@@ -3,6 +3,8 @@
 Specification: spec/wire.md, section "Payload".
 """
 
+from operator import lt
+
 from hubbub.encoders.base import Payload
 from hubbub.errors import PayloadError
 
@@ -19,13 +21,15 @@ def pack(payload: Payload, radices: tuple[int, ...]) -> str:
     Raises:
         PayloadError: Wrong number of fields, or a field outside [0, radix).
     """
-    if len(payload) != len(radices) or not all(0 <= f < r for f, r in zip(payload, radices, strict=True)):
+    if len(payload) != len(radices) or min(payload, default=0) < 0 or not all(map(lt, payload, radices)):
         raise PayloadError("payload does not fit its radices")
+    if _only_bits(radices):
+        return _hex(int(bytes(payload).translate(_DIGITS), 2), len(payload))
     value = bits = 0
     for field, radix in zip(payload, radices, strict=True):
         width = (radix - 1).bit_length()
         value, bits = value << width | field, bits + width
-    return (value << -bits % 8).to_bytes((bits + 7) // 8, "big").hex()
+    return _hex(value, bits)
 
 
 def unpack(text: str, radices: tuple[int, ...]) -> Payload:
@@ -42,6 +46,8 @@ def unpack(text: str, radices: tuple[int, ...]) -> Payload:
     if value & ((1 << -bits % 8) - 1):
         raise PayloadError("padding bits of the payload must be zero")
     value >>= -bits % 8
+    if _only_bits(radices):
+        return tuple(f"{value:0{bits}b}".encode().translate(_BITS))
     out = []
     for width in reversed(widths):
         out.append(value & ((1 << width) - 1))
@@ -52,4 +58,14 @@ def unpack(text: str, radices: tuple[int, ...]) -> Payload:
     return payload
 
 
+def _only_bits(radices: tuple[int, ...]) -> bool:
+    """Whether every field is a bit: payloads of unary encoders are, and long; they go through C alone."""
+    return radices.count(2) == len(radices) > 0
+
+
+def _hex(value: int, bits: int) -> str:
+    return (value << -bits % 8).to_bytes((bits + 7) // 8, "big").hex()
+
+
 _HEX = frozenset("0123456789abcdef")
+_DIGITS, _BITS = bytes.maketrans(b"\0\1", b"01"), bytes.maketrans(b"01", b"\0\1")

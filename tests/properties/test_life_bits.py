@@ -15,10 +15,12 @@ from hubbub.encoders.oue import Oue as OueDevice
 from hubbub.encoders.rappor import Rappor as WordDevice
 from hubbub.encoders.sue import Sue as SueDevice
 from hubbub.encoders.unary import Unary
+from hubbub.encoders.words import places
 from hubbub.mechanisms import registry
 from hubbub.privacy import exact_life
 from hubbub.privacy.life_bits import MOST
-from hubbub.testing.mechanisms.laws import history_law
+from hubbub.testing import exact_law
+from hubbub.testing.mechanisms.laws import history_law, report_law
 
 SLACK = 1 + 1e-12  # of the floating-point sums here
 
@@ -125,10 +127,9 @@ def test_prices_are_at_least_brute_force_and_the_exact_life_equals_it() -> None:
         prices, exact = encoder.prices(windows), exact_life(encoder, windows)
         assert change <= prices.change * SLACK, (encoder, windows)
         assert life <= exact * (1 + 1e-11) <= prices.life * (1 + 1e-11), (encoder, windows)
-        if not isinstance(encoder, WordDevice):
-            assert exact == pytest.approx(life, rel=1e-9), (encoder, windows)
-            equal += 1
-    assert equal > 80
+        assert exact == pytest.approx(life, rel=1e-9), (encoder, windows)
+        equal += 1
+    assert equal > 120
 
 
 @pytest.mark.parametrize(
@@ -155,6 +156,96 @@ def test_brute_force_is_about_what_devices_do(encoder: Any) -> None:
         assert found == {
             sent: chance(bits, states, sent) / rows for sent in product(product((0, 1), repeat=asked), repeat=2)
         }
+
+
+class Words(NamedTuple):
+    """What a device's own code does with one word for each filter, or none, in one cohort."""
+
+    shares: Any  # (kept,) chances of the permanent answers to all words
+    sent: Any  # (words, kept, payloads) chances of a report, given them
+
+
+def words_of(encoder: WordDevice) -> Iterator[Words]:
+    """For each cohort; by running `permanent` and `report` along all paths of their words."""
+    words = {tuple(encoder.filter(cohort, v) for cohort in range(encoder.cohorts)): v for v in range(400)}
+    assert len(words) == 1 + (encoder.bits // encoder.hashes) ** (encoder.hashes * encoder.cohorts)
+    kept = exact_law(lambda prf, _: tuple(encoder.permanent(v, prf) for v in sorted(words.values())))
+    reports = {answer: report_law(encoder, answer) for answer in {answer for pair in kept for answer in pair}}
+    for cohort in range(encoder.cohorts):
+        every = {answers: share for answers, share in kept.items() if answers[0][0] == cohort}
+        payloads = list(product((cohort,), *[(0, 1)] * encoder.bits))
+        rows = {a: [float(reports[a].get(payload, 0)) for payload in payloads] for a in reports if a[0] == cohort}
+        sent = np.array([[rows[answers[i]] for answers in every] for i in range(len(words))])
+        yield Words(np.array([float(share * encoder.cohorts) for share in every.values()]), sent)
+
+
+def brute_force_of_words(encoder: WordDevice, windows: int) -> float:
+    """Most that any two histories lose, over all that can be sent."""
+    worst = 0.0
+    for shares, sent in words_of(encoder):
+        most, least = np.zeros(1), np.full(1, np.inf)
+        for history in product(range(len(sent)), repeat=windows):
+            before = shares[:, None]
+            for word in history[:-1]:
+                before = (before[:, :, None] * sent[word][:, None, :]).reshape(len(shares), -1)
+            found = (before.T @ sent[history[-1]]).ravel()
+            most, least = np.maximum(most, found), np.minimum(least, found)
+        worst = max(worst, float(np.log(most / least).max()))
+    return worst
+
+
+def word_devices(seed: int) -> Iterator[tuple[WordDevice, int]]:
+    """Random ones that send 1 as they like, some with certainty, and lives short enough for all histories."""
+    rng = np.random.default_rng(seed)
+    for bits, hashes, cohorts, lives in (
+        (2, 1, 1, (1, 2, 3, 4, 5)),
+        (2, 1, 2, (1, 4)),
+        (3, 1, 1, (1, 2, 3, 4)),
+        (4, 1, 1, (3,)),
+        (4, 2, 1, (1, 2, 3)),
+        (4, 2, 2, (2,)),
+        (6, 2, 1, (2,)),
+        (6, 3, 1, (2,)),
+    ):
+        low = int(rng.integers(1, SCALE // 2))
+        zero = int(rng.integers(1, SCALE - 1))
+        one = int(rng.integers(zero + 1, SCALE))
+        sizes = bits, hashes, cohorts, low
+        yield from ((WordDevice(*sizes, zero, one, 1), windows) for windows in lives)
+        if bits < 6:
+            yield WordDevice(*sizes, 0, one, 1), lives[-1]
+            yield WordDevice(*sizes, zero, SCALE, 1), lives[-1]
+
+
+@pytest.mark.parametrize(("encoder", "windows"), list(word_devices(5)))
+def test_a_life_of_words_is_what_the_code_of_devices_loses(encoder: WordDevice, windows: int) -> None:
+    exact, price = exact_life(encoder, windows), encoder.prices(windows).life
+    assert exact == pytest.approx(brute_force_of_words(encoder, windows), rel=1e-9)
+    assert exact < price
+
+
+@pytest.mark.parametrize(("bits", "hashes", "windows"), [(128, 1, MOST), (128, 4, 3), (64, 8, 2), (20, 10, 1)])
+def test_as_many_words_as_the_worst_pair_needs_have_no_place_in_common(bits: int, hashes: int, windows: int) -> None:
+    shape = WordDevice(bits, hashes, 1, 2**29, 2**30, 2**31, 1).shape
+    apart: list[tuple[int, ...]] = []
+    for found in (places(shape, 0, value) for value in range(1, 20_000)):
+        if all(a != b for known in apart for a, b in zip(known, found, strict=True)):
+            apart.append(found)
+    assert len(apart) >= min(bits // hashes, 2 * windows)
+
+
+@pytest.mark.parametrize("windows", [1, 2, 5, MOST])
+def test_exact_lives_of_words_stay_below_the_closed_bound(windows: int) -> None:
+    rng = np.random.default_rng(6)
+    for _ in range(6):
+        hashes, width = int(rng.integers(1, 17)), int(rng.integers(2, 40))
+        low, zero = int(rng.integers(1, SCALE // 2)), int(rng.integers(1, SCALE - 1))
+        one = int(rng.integers(zero + 1, SCALE))
+        encoder = WordDevice(hashes * width, hashes, 4, low, zero, one, 1)
+        exact, prices = exact_life(encoder, windows), encoder.prices(windows)
+        assert prices.report * (1 - 1e-9) <= exact <= prices.life
+        segment = WordDevice(width, 1, 1, low, zero, one, 1)
+        assert exact == pytest.approx(hashes * exact_life(segment, windows), rel=1e-12)
 
 
 def test_figures_of_the_review() -> None:
@@ -219,9 +310,10 @@ def test_a_life_is_about_half_of_what_changes_cost(name: str) -> None:
     assert exact_life(encoder, 365) == prices.life
 
 
-@pytest.mark.parametrize("name", ["sue", "oue", "d_bit_flip"])
+@pytest.mark.parametrize("name", ["sue", "oue", "d_bit_flip", "rappor"])
 def test_exact_lives_grow(name: str) -> None:
-    encoder = registry[name].from_epsilon(1, permanent_epsilon=2, categories=6).encoder
+    domain = {"bits": 6, "hashes": 2} if name == "rappor" else {"categories": 6}
+    encoder = registry[name].from_epsilon(1, permanent_epsilon=2, **domain).encoder
     lives = [exact_life(encoder, windows) for windows in range(MOST + 2)]
     assert lives[0] == 0
     assert lives[1] == pytest.approx(encoder.prices(1).report, rel=1e-9)
@@ -229,9 +321,11 @@ def test_exact_lives_grow(name: str) -> None:
     assert all(exact <= encoder.prices(windows).life for windows, exact in enumerate(lives) if windows)
 
 
-@pytest.mark.parametrize("name", ["sue", "oue", "d_bit_flip"])
+@pytest.mark.parametrize("name", ["sue", "oue", "d_bit_flip", "rappor"])
 def test_without_flips_there_is_no_bound(name: str) -> None:
-    encoder = registry[name].from_epsilon(1, permanent_epsilon=1, categories=4).encoder
+    domain = {"bits": 4, "hashes": 2} if name == "rappor" else {"categories": 4}
+    encoder = registry[name].from_epsilon(1, permanent_epsilon=1, **domain).encoder
     assert exact_life(encoder, 0) == 0
-    assert exact_life(encoder, 1) == encoder.prices(1).report == encoder.prices(1).steady
+    once, prices = exact_life(encoder, 1), encoder.prices(1)
+    assert once == prices.steady == pytest.approx(prices.report, rel=1e-14)
     assert exact_life(encoder, 2) == encoder.prices(2).life == encoder.prices(1).change == math.inf

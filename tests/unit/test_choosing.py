@@ -7,7 +7,7 @@ import pytest
 
 from hubbub import mechanisms
 from hubbub.errors import ParameterError
-from hubbub.mechanisms.choosing import KINDS, choose, judged_by, message_bits
+from hubbub.mechanisms.choosing import KINDS, NEAR, choose, judged_by, message_bits
 from hubbub.mechanisms.grr import Grr
 from hubbub.mechanisms.harmony import Harmony
 from hubbub.mechanisms.one_bit_mean import OneBitMean
@@ -35,7 +35,7 @@ def test_the_least_variance_wins_and_everybody_is_named(kind: str) -> None:
     assert all(one.rejected for one in found.considered[1:])
     for one in found.considered:
         if one.variance is not None:
-            assert one.variance >= (found.considered[0].variance or 0) * (1 - 1e-9)
+            assert one.variance >= (found.considered[0].variance or 0) / NEAR
     assert found.mechanism.epsilon <= 1
 
 
@@ -94,6 +94,27 @@ def test_of_the_same_variance_the_shorter_message_wins() -> None:
     found = choose("mean", 0.3, upper=60)
     assert found.mechanism.name == "one_bit_mean"
     assert {one.rejected for one in found.considered if one.name == "hybrid"} == {"the same variance, 2 bits a message"}
+
+
+@pytest.mark.parametrize("permanent", [None, 2])
+def test_of_hardly_more_variance_the_shorter_message_wins(permanent: float | None) -> None:
+    """Wide choices: a device that draws and sends a bit for each category takes longer than it may."""
+    found = choose("choice", 1, permanent_epsilon=permanent, categories=1024)
+    assert found.mechanism.name == "olh_pool"
+    assert message_bits(found.mechanism.encoder) == 13
+    least = min((one for one in found.considered if one.variance), key=lambda one: one.variance or 0)
+    assert least.name == ("oue" if permanent else "subset_selection")
+    assert least.rejected == f"variance only {2.2 if permanent else 2.4} % less, 1024 bits a message instead of 13"
+    assert (found.considered[0].variance or 0) <= NEAR * (least.variance or 0)
+
+
+@pytest.mark.parametrize(("categories", "name"), [(10, "subset_selection"), (24, "subset_selection"), (32, "olh")])
+def test_half_the_bytes_at_least_are_saved(categories: int, name: str) -> None:
+    """Of 24 categories olh would send two bytes in place of three."""
+    found = choose("choice", 1, categories=categories)
+    assert found.mechanism.name == name
+    olh = next(one for one in found.considered if one.name == "olh")
+    assert 1 < (olh.variance or 0) / min(one.variance for one in found.considered if one.variance) < NEAR
 
 
 def test_what_is_registered_at_the_time_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,7 +49,7 @@ def test_a_row_is_what_a_device_sends(size: int, d: int, permanent: float | None
     """Words below those that are ever refused; the suite looks at the others."""
     mechanism = DBitFlip.from_epsilon(1, permanent_epsilon=permanent, categories=size, d=d)
     encoder, rng = mechanism.encoder, np.random.default_rng(size + d)
-    each = encoder.public + 3 * d if encoder.memo else encoder.drawn + d
+    each = encoder.public + 2 * d + 1 if encoder.memo else encoder.drawn + d
     words = rng.integers(0, SCALE - 2 * size, (60, each), dtype=np.uint32)
     values = rng.integers(0, size, 60)
 

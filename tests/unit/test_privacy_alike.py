@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, permutations, product
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -160,6 +161,14 @@ def test_a_move_shows_as_often_as_answers_differ(encoder: Encoder) -> None:
         assert visible(encoder, before, after) == kept(encoder, before, after)
 
 
+@pytest.mark.parametrize("sizes", [{"bits": 2, "hashes": 1, "cohorts": 4}, {"bits": 4, "hashes": 2, "cohorts": 2}])
+def test_another_word_shows_as_often_as_answers_differ(sizes: dict[str, int]) -> None:
+    encoder = registry["rappor"].from_epsilon(1, permanent_epsilon=2, **sizes).encoder
+    found = {pair: visible(encoder, *pair) for pair in combinations(range(5), 2)}
+    assert found == {pair: kept(encoder, *pair) for pair in found}
+    assert len(set(found.values())) > 2  # words share no place in one cohort and some in another
+
+
 def test_eight_hours_of_a_day() -> None:
     """The example of the documentation: a third of the range at a permanent loss of 2."""
     share = visible(mean(1440, 1, 2, bucket=1440), 0, 480)
@@ -175,7 +184,10 @@ def test_everything_fresh_shows_in_the_end() -> None:
     encoder = registry["one_bit_mean"].from_epsilon(1, upper=10).encoder
     assert visible(encoder, 0, 1) == Fraction(1)
     assert visible(encoder, 3, 3) == Fraction(0)
-    assert visible(registry["rappor"].from_epsilon(1, permanent_epsilon=2).encoder, 0, 1) is None
+
+
+def test_of_other_mechanisms_nothing_is_known() -> None:
+    assert visible(cast(Encoder, SimpleNamespace(size=2, memo=1)), 0, 1) is None
 
 
 @pytest.mark.parametrize(

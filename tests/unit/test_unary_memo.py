@@ -61,12 +61,12 @@ def test_the_first_round_does_not_hang_on_the_second(cls: Any) -> None:
 @pytest.mark.parametrize("cls", BOTH)
 def test_blocks_of_people_leave_no_seam(cls: Any) -> None:
     mechanism = cls.from_epsilon(1, permanent_epsilon=2, categories=300)
-    n = CELLS // 900 + 30
+    n = CELLS // 601 + 30
     values = np.arange(n, dtype=np.int64) % 300
     source = GeneratorWords(np.random.default_rng(5))
     reports = mechanism.randomise(values, source)
-    words = GeneratorWords(np.random.default_rng(5)).words(source.used).reshape(n, 900).tolist()
-    assert len(blocks(n, 900)) == 2
+    words = GeneratorWords(np.random.default_rng(5)).words(source.used).reshape(n, 601).tolist()
+    assert len(blocks(n, 601)) == 2
     for person in (0, 1, n - 31, n - 30, n - 29, n - 1):
         left = iter(words[person])
 

@@ -225,7 +225,7 @@ class Definition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             str,
             key(
                 "Mechanism, where a kind has several.",
-                "leave mechanism out: the one of least variance is taken",
+                "leave mechanism out: the best one is taken",
                 min_length=1,
                 max_length=64,
             ),

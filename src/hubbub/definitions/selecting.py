@@ -1,4 +1,4 @@
-"""Which mechanism a definition gets: the one it names, or the one of least variance within its limits."""
+"""Which mechanism a definition gets: the one it names, or the best one within its limits (mechanisms/choosing.py)."""
 
 from functools import lru_cache
 from typing import Any

@@ -15,6 +15,7 @@ spec/mechanisms/d_bit_flip.md.
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -97,19 +98,19 @@ class DBitFlip:
         return (min(math.log2(k), nats / math.log(2)) + self.d * each) * (1 + 1e-12)
 
     def permanent(self, value: int, prf: Prf) -> Answer:
-        """Where `memo` the first bucket, one word, unless all are asked; a bit for each, of `d` words of two streams.
+        """Where `memo` the first bucket, one word, unless all are asked; a bit for each, of `d` words and an own one.
 
-        No words otherwise.
+        No words otherwise. The own word is drawn also where the own bucket is not asked.
         """
         held(value, self.size)
         if not self.memo:
             return (value,)
         public = (below(self.size, prf("pool")),) if self.public else ()
-        others, own = (prf("memo", state)(self.d) for state in (0, 1))
-        bits = (
-            int(own[i] < SCALE - self.lie) if bucket == value else int(others[i] < self.lie)
-            for i, bucket in enumerate(self.asked(public))
-        )
+        place, lie = (value - sum(public)) % self.size, self.lie
+        bits = [1 if word < lie else 0 for word in prf("memo", 0)(self.d)]
+        own = int(prf("memo", 1, place)(1)[0] < SCALE - lie)
+        if place < self.d:
+            bits[place] = own
         return (*public, *bits)
 
     def report(self, answer: Answer, words: Words) -> Payload:
@@ -118,16 +119,20 @@ class DBitFlip:
         Otherwise `drawn` for the buckets, by Floyd's method, then one for each bit in the order of the buckets.
         """
         if self.memo:
-            public, kept = answer[: self.public], answer[self.public :]
-            return (*public, *(bit ^ (word < self.flip) for bit, word in zip(kept, words(self.d), strict=True)))
+            public, kept, flip = answer[: self.public], answer[self.public :], self.flip
+            return (*public, *[bit ^ (word < flip) for bit, word in zip(kept, words(self.d), strict=True)])
         value, own = answer[0], SCALE - self.lie
         drawn: set[int] = set()
         for top in range(self.size - self.drawn, self.size):
             bucket = below(top + 1, words)
             drawn.add(top if bucket in drawn else bucket)
         asked = sorted(drawn) if self.drawn == self.d else [b for b in range(self.size) if b not in drawn]
-        bits = (int(w < (own if b == value else self.lie)) for b, w in zip(asked, words(self.d), strict=True))
-        return (*(b - i for i, b in enumerate(asked[: self.public])), *bits)
+        coins, lie = words(self.d), self.lie
+        bits = [1 if word < lie else 0 for word in coins]
+        place = bisect_left(asked, value)
+        if place < self.d and asked[place] == value:
+            bits[place] = int(coins[place] < own)
+        return (*[b - i for i, b in enumerate(asked[: self.public])], *bits)
 
     def asked(self, public: Payload) -> Sequence[int]:
         """The buckets that the public fields say, in the order of their bits."""

@@ -77,22 +77,24 @@ class Unary(ABC):
         return (min(math.log2(self.size), nats / math.log(2)) + own + (self.size - 1) * other) * (1 + 1e-12)
 
     def permanent(self, value: int, prf: Prf) -> Answer:
-        """Where `memo` a bit for each category, of `size` words of each of two streams; no words otherwise."""
+        """Where `memo` a bit for each category, of `size` words, and of one that is the category's; none otherwise."""
         held(value, self.size)
         if not self.memo:
             return (value,)
-        lie, (others, own) = self.lie, (prf("memo", state)(self.size) for state in (0, 1))
-        bits = [int(word < lie) for word in (*others[:value], *others[value + 1 :])]
-        bits.insert(value, int(own[value] < self.own))
+        lie = self.lie
+        bits = [1 if word < lie else 0 for word in prf("memo", 0)(self.size)]
+        bits[value] = int(prf("memo", 1, value)(1)[0] < self.own)
         return tuple(bits)
 
     def report(self, answer: Answer, words: Words) -> Payload:
         """A word for each category, in order."""
         if self.memo:
             flip = self.flip
-            return tuple(bit ^ (word < flip) for bit, word in zip(answer, words(self.size), strict=True))
-        value, own, lie = answer[0], self.own, self.lie
-        return tuple(int(word < (own if i == value else lie)) for i, word in enumerate(words(self.size)))
+            return tuple([bit ^ (word < flip) for bit, word in zip(answer, words(self.size), strict=True)])
+        value, lie, drawn = answer[0], self.lie, words(self.size)
+        bits = [1 if word < lie else 0 for word in drawn]
+        bits[value] = int(drawn[value] < self.own)
+        return tuple(bits)
 
     def kept(self) -> tuple[Fraction, Fraction]:
         """Exact chance of a 1 before any flip, for the own category and for any other one."""

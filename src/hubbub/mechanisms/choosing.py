@@ -1,4 +1,8 @@
-"""Which mechanism for a question: the one of least variance among those that fit its domain and its limits.
+"""Which mechanism for a question: the one of least variance, or one of hardly more that sends half of it or less.
+
+Only those are asked that fit the domain and the limits. Two and a half per cent of variance make an interval wider by
+little more than one, and what they save is often most of a message, of a device's time and of a collector's room: at
+1 024 categories 2 bytes in place of 128 (docs/decisions/0013).
 
 Means are held against each other by their largest variance over all values, since nobody knows beforehand where the
 values lie. Shares of categories are held against each other by the mean of their variances where all categories are
@@ -7,7 +11,7 @@ per report and in the metric's unit squared.
 Every registered mechanism of the kind is asked.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,9 +24,11 @@ from hubbub.errors import ParameterError
 from hubbub.mechanisms.base import Mechanism, asked
 from hubbub.mechanisms.words import Words
 
+_Fit = tuple[float, int, Mechanism]  # variance, bits of a message
 KINDS = ("boolean", "mean", "choice", "histogram", "words", "vector")
 PLACES = 4097  # values at which a variance is looked at, the ends and the middle among them
-ALIKE = 1e-9  # variances that differ by less are the same: the shorter message wins, then the earlier registered
+NEAR = 1.025  # of the least variance: up to here a message of half the bytes or less wins
+ALIKE = 1e-9  # variances that differ by less are the same
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,7 @@ class Considered:
 
 @dataclass(frozen=True)
 class Choice:
-    """The mechanism, and every one that was looked at, best first."""
+    """The mechanism, and every one that was looked at: the chosen one first, then by variance."""
 
     mechanism: Mechanism
     considered: tuple[Considered, ...]
@@ -60,7 +66,7 @@ def choose(
     among: Mapping[str, type[Mechanism]] | None = None,
     **domain: Any,
 ) -> Choice:
-    """The mechanism of least variance whose losses exceed nothing.
+    """The mechanism of least variance, or of hardly more where it sends half as much; its losses exceed nothing.
 
     Args:
         kind: Of the metric: boolean, mean, choice, histogram, words or vector.
@@ -80,7 +86,7 @@ def choose(
         raise ParameterError("kind", kind, f"one of {', '.join(KINDS)}")
     asked(epsilon, permanent_epsilon)
     candidates = {k: cls for k, cls in (mechanisms.registry if among is None else among).items() if kind in cls.kinds}
-    fits: list[tuple[float, int, Mechanism]] = []
+    fits: list[_Fit] = []
     rejected: list[Considered] = []
     for name, cls in candidates.items():
         try:
@@ -99,16 +105,30 @@ def choose(
     if not fits:
         reasons = "; ".join(f"{one.name}: {one.rejected}" for one in rejected) or "none is registered"
         raise ParameterError("kind", kind, f"one that some mechanism fits within the limits ({reasons})")
-    least = min(variance for variance, _, _ in fits)
-    fits.sort(key=lambda fit: (fit[0] > least * (1 + ALIKE), fit[1] if fit[0] <= least * (1 + ALIKE) else fit[0]))
-    best = fits[0]
-    losers = [
-        Considered(mechanism.name, variance, _behind(variance, best[0], bits)) for variance, bits, mechanism in fits[1:]
-    ]
-    chosen = Considered(best[2].name, best[0], "")
+    chosen = _best(fits)
+    fits.sort(key=lambda fit: fit[0])
+    losers = [Considered(fit[2].name, fit[0], _behind(fit, chosen)) for fit in fits if fit is not chosen]
+    best = Considered(chosen[2].name, chosen[0], "")
     return Choice(
-        best[2], (chosen, *losers, *sorted(rejected, key=lambda one: (one.variance is None, one.variance or 0)))
+        chosen[2], (best, *losers, *sorted(rejected, key=lambda one: (one.variance is None, one.variance or 0)))
     )
+
+
+def _best(fits: Sequence[_Fit]) -> _Fit:
+    best = _least(fits)
+    short = [fit for fit in fits if fit[0] <= best[0] * NEAR and 2 * _bytes(fit) <= _bytes(best)]
+    size = min(map(_bytes, short), default=0)
+    return _least([fit for fit in short if _bytes(fit) == size]) if short else best
+
+
+def _least(fits: Sequence[_Fit]) -> _Fit:
+    """The one of least variance; of the same the one of fewest bits, then the earlier registered."""
+    least = min(variance for variance, _, _ in fits)
+    return min((fit for fit in fits if fit[0] <= least * (1 + ALIKE)), key=lambda fit: fit[1])
+
+
+def _bytes(fit: _Fit) -> int:
+    return -(-fit[1] // 8)
 
 
 def judged_by(mechanism: Mechanism, kind: str) -> float:
@@ -146,8 +166,12 @@ def _excess(
     )
 
 
-def _behind(variance: float, least: float, bits: int) -> str:
-    if variance <= least * (1 + ALIKE):
-        return f"the same variance, {bits} bits a message"
-    times = f"{variance / least:.4g}"
-    return "hardly more variance" if times == "1" else f"variance {times} times the least"
+def _behind(fit: _Fit, chosen: _Fit) -> str:
+    """Why it was not chosen."""
+    times, bits = fit[0] / chosen[0], f"{fit[1]} bits a message"
+    if abs(times - 1) <= ALIKE:
+        return f"the same variance, {bits}"
+    if times < 1:
+        return f"variance only {100 * (1 - times):.2g} % less, {bits} instead of {chosen[1]}"
+    shown = f"{times:.4g}"
+    return "hardly more variance" if shown == "1" else f"variance {shown} times that of the chosen one"

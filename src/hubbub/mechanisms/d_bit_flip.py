@@ -36,7 +36,7 @@ class DBitFlip(Shares):
 
     name: ClassVar[str] = Device.name
     kinds: ClassVar[tuple[str, ...]] = Device.kinds
-    source: ClassVar[str] = "Ding, Kulkarni, Yekhanin, NeurIPS 2017, section 3"
+    source: ClassVar[str] = "Ding, Kulkarni, Yekhanin, NeurIPS 2017, dBitFlip"
     examples: ClassVar[tuple[Mapping[str, Any], ...]] = (
         {"categories": ("red", "green")},
         {"categories": 3, "d": 1},
@@ -93,8 +93,9 @@ class DBitFlip(Shares):
     def randomise(self, values: Ints, source: WordSource) -> Reports:
         """(n,) -> (n, fields); a word for each bucket that is drawn, then one for each bit of a person.
 
-        With permanent answers a word for the first bucket unless all are asked, then three for each bit. People stand
-        in blocks of at most 4096, each of which draws its refused words again.
+        With permanent answers a word for the first bucket unless all are asked, then one for each bit, one for the own
+        bucket and one more for each bit. People stand in blocks of at most 4096, each of which draws its refused words
+        again.
 
         Raises:
             PrivateValueError: Values outside [0, size); named by position only.
@@ -126,15 +127,15 @@ class DBitFlip(Shares):
     def _kept(self, own: Ints, source: WordSource, reports: Reports) -> None:
         """Write the reports of a block of people who keep their answers."""
         e = self.encoder
-        bounds = [e.size] * e.public + [1] * (3 * e.d)
+        bounds = [e.size] * e.public + [1] * (2 * e.d + 1)
         words = source.words(len(own) * len(bounds)).reshape(len(own), len(bounds))
         words = accepted(words, bounds, source)
         first = remainder(words[:, : e.public], e.size)
         place = (own - first.sum(axis=1)) % e.size  # of the own bucket among the bits, if it is asked
         rows = np.flatnonzero(place < e.d)
-        others, mine, coins = words[:, e.public :].reshape(len(own), 3, e.d).swapaxes(0, 1)
+        others, mine, coins = np.split(words[:, e.public :], (e.d, e.d + 1), axis=1)
         bits = others < np.uint32(e.lie)
-        bits[rows, place[rows]] = mine[rows, place[rows]] < SCALE - e.lie
+        bits[rows, place[rows]] = mine[rows, 0] < SCALE - e.lie
         reports[:, : e.public], reports[:, e.public :] = first, bits ^ (coins < np.uint32(e.flip))
 
     def _buckets(self, words: NDArray[np.uint32]) -> Ints:

@@ -87,7 +87,7 @@ class Unary(Oracle):
         return summary.counts
 
     def randomise(self, values: Ints, source: WordSource) -> Reports:
-        """(n,) -> (n, size); a word for each bit of a person, three where `memo`, read a block of people at a time.
+        """(n,) -> (n, size); a word for each bit of a person, two and the own one where `memo`, a block at a time.
 
         Raises:
             PrivateValueError: Values outside [0, size); named by position only.
@@ -95,15 +95,15 @@ class Unary(Oracle):
         e = self.encoder
         held(values, e.size)
         bits = np.empty((len(values), e.size), np.bool_)
-        streams = 1 + 2 * e.memo
-        for block in blocks(len(values), streams * e.size):
+        wide = e.size + e.memo * (1 + e.size)
+        for block in blocks(len(values), wide):
             sent, own = bits[block], values[block]
             rows = np.arange(len(own))
-            words = source.words(streams * sent.size).reshape(len(own), streams, e.size)
-            np.less(words[:, 0], np.uint32(e.lie), out=sent)
-            sent[rows, own] = words[rows, e.memo, own] < e.own
+            words = source.words(len(own) * wide).reshape(len(own), wide)
+            np.less(words[:, : e.size], np.uint32(e.lie), out=sent)
+            sent[rows, own] = words[rows, e.size if e.memo else own] < e.own
             if e.memo:
-                sent ^= words[:, 2] < np.uint32(e.flip)
+                sent ^= words[:, e.size + 1 :] < np.uint32(e.flip)
         return bits.view(np.uint8)
 
     def summarise(self, reports: Reports) -> Summary:

@@ -7,9 +7,11 @@ Source: hubbub's own derivation; spec/prices.md, "A move for good".
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
+from operator import ne
 
 from hubbub.encoders.base import SCALE, Encoder, check
 from hubbub.encoders.choices import stays
@@ -18,6 +20,7 @@ from hubbub.encoders.grr import Grr
 from hubbub.encoders.olh_pool import OlhPool
 from hubbub.encoders.one_bit_mean import OneBitMean
 from hubbub.encoders.randomized_response import RandomizedResponse
+from hubbub.encoders.rappor import Rappor
 from hubbub.encoders.unary import Unary
 
 
@@ -48,6 +51,8 @@ def visible(encoder: Encoder, before: int, after: int) -> Fraction | None:
     if isinstance(encoder, Unary):
         own, other = encoder.kept()
         return 1 - (1 - _differ(own, other)) ** 2
+    if isinstance(encoder, Rappor):
+        return _in_cohorts(encoder, before, after)
     return None
 
 
@@ -68,6 +73,14 @@ def _among_asked(encoder: DBitFlip, apart: int) -> Fraction:
     one = 2 * (d - both)
     shows = _differ(Fraction(encoder.lie, SCALE), 1 - Fraction(encoder.lie, SCALE))
     return Fraction(one, k) * shows + Fraction(both, k) * (1 - (1 - shows) ** 2)
+
+
+def _in_cohorts(encoder: Rappor, before: int, after: int) -> Fraction:
+    """Over all cohorts: in each, the positions that one word sets and the other does not."""
+    pairs = ((encoder.filter(cohort, before), encoder.filter(cohort, after)) for cohort in range(encoder.cohorts))
+    apart = Counter(sum(map(ne, *pair)) for pair in pairs)
+    alike = 1 - _differ(*encoder.entries())
+    return sum((Fraction(times, encoder.cohorts) * (1 - alike**n) for n, times in apart.items()), Fraction(0))
 
 
 def _between(encoder: OneBitMean, i: int, j: int) -> Fraction:

@@ -8,8 +8,8 @@ reports is, up to a term that all histories share, the sum over k of
 
 The history that makes n1 ones and n0 zeros likeliest sends all ones from entry K and all zeros from entry 0: that gives
 G_K(n1) + G_K(n0). The one that makes them least likely takes the smallest increments first, because each G_k is convex.
-Choices among more than two answers are gone through in shared_out.py, bits for each category in life_bits.py, where the
-life is short enough.
+Choices among more than two answers are gone through in shared_out.py, bits of positions in life_bits.py, where the life
+is short enough.
 Source: hubbub's own derivation; proof in spec/prices.md.
 """
 
@@ -25,6 +25,7 @@ from hubbub.encoders.grr import Grr
 from hubbub.encoders.olh_pool import OlhPool
 from hubbub.encoders.one_bit_mean import OneBitMean
 from hubbub.encoders.randomized_response import RandomizedResponse
+from hubbub.encoders.rappor import Rappor
 from hubbub.encoders.unary import Unary
 from hubbub.errors import ParameterError
 from hubbub.privacy import shared_out
@@ -40,8 +41,8 @@ def exact_life(encoder: Encoder, windows: int) -> float:
 
     Where a one-bit mean's bucket does not divide its range the last entry counts as if a value could always reach it,
     which is an upper bound, and still no more than the closed one. Choices among three answers and more are exact while
-    there are few ways to share the reports out (three answers for 30 windows, five for 13, eight for 6), bits for each
-    category for 12 windows. Beyond that, and for all other mechanisms, the closed bound is returned: nothing closer is
+    there are few ways to share the reports out (three answers for 30 windows, five for 13, eight for 6), bits of
+    positions for 12 windows. Beyond that, and for all other mechanisms, the closed bound is returned: nothing closer is
     known.
 
     Raises:
@@ -60,7 +61,7 @@ def exact_life(encoder: Encoder, windows: int) -> float:
         return min(bound, _choices(encoder.keep, encoder.again, encoder.size, encoder.size, windows))
     if isinstance(encoder, OlhPool):
         return min(bound, _choices(*encoder.rounds(), encoder.g, min(encoder.g, encoder.size), windows))
-    if isinstance(encoder, Unary | DBitFlip):
+    if isinstance(encoder, Unary | DBitFlip | Rappor):
         return min(bound, bits_life(encoder, windows))
     return bound
 

@@ -64,23 +64,23 @@ _ANSWERS: list[tuple[dict[str, Any], str]] = [
     ({"integers": FOUR, "value": 4, "words": {}}, "a value beyond the buckets, kept as it is"),
     ({"integers": FOUR, "value": -1, "words": {}}, "a negative value"),
     (
-        {"integers": KEPT, "value": 2, "words": {"pool": [2], "memo/0": [0, LOW], "memo/1": [WORDS - LOW, 0]}},
-        "<= for <; one stream for both states: the own bucket has its own",
+        {"integers": KEPT, "value": 2, "words": {"pool": [2], "memo/0": [0, LOW], "memo/1/0": [WORDS - LOW]}},
+        "<= for <; the word of the first stream: the own bucket has one of its own",
     ),
     (
-        {"integers": KEPT, "value": 0, "words": {"pool": [7], "memo/0": [LOW - 1, 0], "memo/1": [0, LAST]}},
+        {"integers": KEPT, "value": 0, "words": {"pool": [7], "memo/0": [LOW - 1, 0], "memo/1/1": [LAST]}},
         "after the last bucket comes the first: the own one is asked second",
     ),
     (
-        {"integers": KEPT, "value": 1, "words": {"pool": [6], "memo/0": [LOW - 1, LOW], "memo/1": [LAST, LAST]}},
-        "the own bucket not asked",
+        {"integers": KEPT, "value": 1, "words": {"pool": [6], "memo/0": [LOW - 1, LOW], "memo/1/3": [LAST]}},
+        "the own bucket not asked: its word is drawn all the same, by its place",
     ),
     (
-        {"integers": KEPT_ONE, "value": 4, "words": {"pool": [LAST, 4], "memo/0": [0], "memo/1": [LAST]}},
+        {"integers": KEPT_ONE, "value": 4, "words": {"pool": [LAST, 4], "memo/0": [0], "memo/1/0": [LAST]}},
         "a word for the pool that is refused",
     ),
     (
-        {"integers": KEPT_ALL, "value": 1, "words": {"memo/0": [0, 0, LAST], "memo/1": [0, LAST, 0]}},
+        {"integers": KEPT_ALL, "value": 1, "words": {"memo/0": [0, 0, LAST], "memo/1/1": [LAST]}},
         "all asked: no word of the pool",
     ),
     ({"integers": KEPT, "value": 4, "words": {"pool": [0]}}, "a value beyond the buckets"),

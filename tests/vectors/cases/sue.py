@@ -54,15 +54,15 @@ _ANSWERS: list[tuple[dict[str, Any], str]] = [
     ({"integers": FOUR, "value": 4, "words": {}}, "a value beyond the categories, kept as it is"),
     ({"integers": FOUR, "value": -1, "words": {}}, "a negative value"),
     (
-        {"integers": KEPT, "value": 1, "words": {"memo/0": [LOW, LOW - 1, LOW - 1, LOW], "memo/1": [0, FIRST, 0, 0]}},
-        "<= for <; one stream for both states: the own category has its own",
+        {"integers": KEPT, "value": 1, "words": {"memo/0": [LOW, LOW - 1, LOW - 1, LOW], "memo/1/1": [FIRST]}},
+        "<= for <; the word of the first stream: the own category has one of its own",
     ),
     (
-        {"integers": KEPT, "value": 3, "words": {"memo/0": [0, 0, 0, 0], "memo/1": [LAST, LAST, LAST, FIRST - 1]}},
-        "the first word of the own stream, whichever the category",
+        {"integers": KEPT, "value": 3, "words": {"memo/0": [0, 0, 0, 0], "memo/1/3": [FIRST - 1]}},
+        "one own word for all categories",
     ),
     (
-        {"integers": PAIR, "value": 0, "words": {"memo/0": [0, LAST], "memo/1": [LAST, 0]}},
+        {"integers": PAIR, "value": 0, "words": {"memo/0": [0, LAST], "memo/1/0": [LAST]}},
         "answers by value and not by position and state",
     ),
     ({"integers": KEPT, "value": 4, "words": {}}, "a value beyond the categories"),

@@ -31,18 +31,17 @@ class DBitFlip(Device):
         self.radices = [*[size if memo else size - d + 1] * self.public, *[2] * d]
         self.draws = min(d, size - d)
         draws = [size] * self.public if memo else [*range(size - self.draws + 1, size + 1)]
-        self.bounds = [*draws, *[1] * d * (3 if memo else 1)]
+        self.bounds = [*draws, *[1] * (2 * d + 1 if memo else d)]
 
     def permanent(self, value: int, streams: Streams) -> Sequence[int]:
         need(0 <= value < self.size)
         if not self.memo:
             return [value]
         begins = [choose(self.size, streams("pool"))] if self.public else []
-        rows = []
-        for threshold, state in ((self.lie, 0), (SCALE - self.lie, 1)):
-            stream = streams("memo", state)
-            rows.append([int(next(stream) < threshold) for _ in range(self.d)])
-        return [*begins, *(rows[bucket == value][place] for place, bucket in enumerate(self.asks(begins)))]
+        others = streams("memo", 0)
+        drawn = [int(next(others) < self.lie) for _ in range(self.d)]
+        own = int(next(streams("memo", 1, (value - sum(begins)) % self.size)) < SCALE - self.lie)
+        return [*begins, *(own if b == value else bit for b, bit in zip(self.asks(begins), drawn, strict=True))]
 
     def asks(self, public: Sequence[int]) -> list[int]:
         """The buckets, in the order of their bits."""

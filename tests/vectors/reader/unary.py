@@ -21,7 +21,7 @@ class Unary(Device):
         need(1 <= lie < 2**31)
         need(memo in (0, 1))
         need(0 <= flip < 2**31 if memo else flip == 0)
-        self.size, self.radices, self.bounds = size, [2] * size, [1] * size * (3 if memo else 1)
+        self.size, self.radices, self.bounds = size, [2] * size, [1] * (2 * size + 1 if memo else size)
         self.thresholds, self.flip, self.memo = [self.own(lie), lie], flip, memo
         self.first, g = [Fraction(threshold, SCALE) for threshold in self.thresholds], Fraction(flip, SCALE)
         self.sent = g, 1 - g
@@ -35,11 +35,10 @@ class Unary(Device):
         need(0 <= value < self.size)
         if not self.memo:
             return [value]
-        rows = []
-        for state in (0, 1):
-            stream = streams("memo", state)
-            rows.append([int(next(stream) < self.thresholds[1 - state]) for _ in range(self.size)])
-        return [rows[category == value][category] for category in range(self.size)]
+        others, own = streams("memo", 0), streams("memo", 1, value)
+        drawn = [int(next(others) < self.thresholds[1]) for _ in range(self.size)]
+        mine = int(next(own) < self.thresholds[0])
+        return [*drawn[:value], mine, *drawn[value + 1 :]]
 
     def report(self, answer: Sequence[int], words: Words) -> list[int]:
         if self.memo:

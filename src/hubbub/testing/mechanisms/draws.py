@@ -25,7 +25,7 @@ from hubbub.testing.words import GeneratorWords
 
 SEED = 20_261_202
 FALSE_ALARM = 1e-6
-DRAWS = 100_000  # people for each value
+DRAWS = 150_000  # people for each value
 OFF = 0.1  # relative error of epsilon that must be seen
 LEAST, MOST = 0.5, 6.0  # epsilons at which so many draws can show it
 LIVES = 1_000  # simulated summaries
