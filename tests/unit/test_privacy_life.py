@@ -2,7 +2,6 @@
 
 import math
 from itertools import product
-from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
@@ -16,8 +15,6 @@ from hubbub.encoders.randomized_response import RandomizedResponse
 from hubbub.errors import ParameterError
 from hubbub.mechanisms import registry
 from hubbub.privacy import exact_life, life
-
-ROOT = Path(__file__).parents[2]
 
 
 def mean(epsilon: float, flip: float, ticks: int = 1, bucket: int = 1) -> OneBitMean:
@@ -177,14 +174,6 @@ def test_of_other_mechanisms_the_closed_bound_is_all_that_is_known() -> None:
     known = response(1, 0.2)
     other = cast(Encoder, SimpleNamespace(memo=1, prices=known.prices))
     assert exact_life(other, 3) == known.prices(3).life > exact_life(known, 3)
-
-
-def test_figures_of_words() -> None:
-    page = " ".join((ROOT / "spec/prices.md").read_text("utf-8").split())
-    for hashes, windows in ((1, 3), (1, 12), (2, 12)):
-        encoder = registry["rappor"].from_epsilon(1, permanent_epsilon=2, hashes=hashes).encoder
-        found = f"C = {encoder.prices(windows).life:.2f}, exact {exact_life(encoder, windows):.2f}"
-        assert f"hashes = {hashes}, T = {windows}: {found}" in page
 
 
 def test_refusals() -> None:

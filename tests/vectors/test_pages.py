@@ -156,6 +156,10 @@ def test_figures_of_permanent_bits() -> None:
         oue = device("oue", k)
         figures = f"C = {oue.prices(reports).life:.2f}, exact {exact_life(oue, reports):.2f}"
         assert f"k = {k}, T = {reports}: {figures}" in flat
+    for hashes, reports in ((1, 3), (1, 12), (2, 12)):
+        words = registry["rappor"].from_epsilon(1, permanent_epsilon=2, hashes=hashes).encoder
+        figures = f"C = {words.prices(reports).life:.2f}, exact {exact_life(words, reports):.2f}"
+        assert f"hashes = {hashes}, T = {reports}: {figures}" in flat
     change = device("oue", 128).prices(1).change
     assert (round(change, 1), round(change / 2 * 128)) == (2.8, 180)
     assert "is 180 nats for one change, where two positions cost 2.8" in flat
