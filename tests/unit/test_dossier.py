@@ -17,6 +17,7 @@ from hubbub.definitions import build, loads
 from hubbub.dossier import LANGUAGES, dossier, notice, page
 from hubbub.dossier.deployments import DEPLOYMENTS
 from hubbub.dossier.example import SECRET, example
+from hubbub.dossier.metrics import rows
 from hubbub.dossier.text import plain
 from hubbub.dossier.wordings import CHINESE, ENGLISH
 from hubbub.encoders.rappor import Rappor
@@ -52,18 +53,60 @@ def test_the_same_lock_gives_the_same_text() -> None:
     assert hashlib.sha256(dump(ALL).encode()).hexdigest() in TEXT
 
 
+def part(text: str, heading: str) -> str:
+    """What stands under a heading, up to the next one of its rank."""
+    rank = heading.split(" ")[0]
+    return text.split(f"\n{heading}\n")[1].split(f"\n{rank} ")[0].split("\n## ")[0]
+
+
 @pytest.mark.parametrize("name", KINDS)
-def test_each_metric_is_told_with_its_prices_hash_and_sentences(name: str) -> None:
+def test_each_metric_is_told_with_its_prices_hash_and_purpose(name: str) -> None:
     metric = ALL.metrics[name]
-    own = TEXT[TEXT.index(f"### {plain(name)}") :].split("\n### ")[0]
-    assert metric.hash in own
-    for line in describe(metric):
-        assert f"| {line.label} | {line.nats} | {line.odds} |" in own
-    shared = TEXT.split("## What holds for all of them")[1].split("## The metrics one by one")[0]
-    for sentence in explain(metric):
-        assert (f"- {plain(sentence)}" in own) != (f"- {plain(sentence)}" in shared)
-    for known in (metric.purpose, *metric.owners):
-        assert plain(known) in own
+    assert TEXT.count(metric.hash) == 1
+    assert f"| {name} | 1 | `{metric.hash}` | {metric.expires} |" in part(TEXT, "## What devices hold to")
+    prices = " | ".join(f"{line.nats}, {line.odds}" for line in describe(metric))
+    assert f"| {name} | {prices} |" in part(TEXT, "## What one installation gives away")
+    asked = part(TEXT, "## What is asked")
+    assert f"| {name} | {metric.purpose} | {metric.starts} | {metric.expires} |" in asked
+    assert "Owners: telemetry@example.org." in asked
+
+
+@pytest.mark.parametrize("names", [[*KINDS], [*KINDS][:2], [*KINDS][6:]])
+def test_each_sentence_and_row_is_said_once(names: list[str]) -> None:
+    lock = built({name: KINDS[name] for name in names})
+    text = dossier(lock)
+    for name, metric in lock.metrics.items():
+        own = part(text, f"### {name}")
+        for sentence in explain(metric):
+            line = f"- {plain(sentence)}"
+            (found,) = (one for one in text.splitlines() if one == line or one.startswith(f"{line} ("))
+            if found in own.splitlines():
+                continue
+            whose = found.removeprefix(line)
+            assert not whose or (name in whose) != ("(all but" in whose)
+        for left, right in rows(metric):
+            assert (f"| {left} | {right} |" in own) != (
+                f"| {left} | {right} |" in part(text, "## What leaves a device")
+            )
+
+
+def test_sentences_name_the_metrics_for_which_they_hold_unless_these_are_all() -> None:
+    assert "\n- Each price is that of one installation and of this metric alone.\n" in TEXT
+    assert re.search(r"\n- One report: epsilon 1\.000, .* after reading it\. \(all but e\.words\)\n", TEXT)
+    assert re.search(r"\n- A device that never changes: epsilon 2\.000, .* \(a\.boolean, b\.mean, g\.panel\)\n", TEXT)
+
+
+def test_presence_that_only_some_metrics_hide() -> None:
+    told = "Metrics whose windows without the program are filled in do not hide them where others report beside them."
+    assert told in part(TEXT, "## What is not hidden and not protected")
+    for name in ("a.boolean", "g.panel"):
+        assert told not in dossier(built({name: KINDS[name]}))
+
+
+def test_owners_that_differ_stand_beside_their_metrics() -> None:
+    asked = dossier(built({"a": BOOLEAN, "b": BOOLEAN | {"owners": '["x@example.org", "y@example.org"]'}}))
+    assert "| b | Decide where it stands | 2026-12-01 | 2027-11-30 | x@example.org, y@example.org |" in asked
+    assert "Owners:" not in asked
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -134,8 +177,8 @@ def test_text_of_a_definition_never_takes_part_in_the_layout(text: str) -> None:
         assert "<script" not in shown
         assert "<a " not in shown
         assert escape(text) in re.sub(r"<[^>]*>", "", shown)
-        for rows in re.findall(r"<table>(.*?)</table>", shown, re.S):
-            cells = {len(re.findall("<t[hd]>", row)) for row in rows.split("</tr>") if "<t" in row}
+        for drawn in re.findall(r"<table>(.*?)</table>", shown, re.S):
+            cells = {len(re.findall("<t[hd]>", row)) for row in drawn.split("</tr>") if "<t" in row}
             assert len(cells - {0}) == 1
 
 
@@ -144,7 +187,11 @@ def test_the_page_loads_nothing() -> None:
     assert "<title>Dossier &lt;x&gt;</title>" in made
     assert not re.search(r"(src|href)=|url\(|@import|<script|<link", made)
     assert '<html lang="en">' in made
-    assert '<html lang="zh-CN">' in page(notice(ALL, "zh"), "", "zh")
+    assert '<span class="whole">2026-12-01</span>' in made
+    assert not re.search(r"[0-9] %", made)  # the space before a percent sign does not break
+    chinese = page(notice(ALL, "zh"), "", "zh")
+    assert '<html lang="zh-CN">' in chinese
+    assert '<span class="whole">--state</span> FOLDER</code>' in chinese
 
 
 def test_both_languages_say_the_same() -> None:

@@ -1,29 +1,21 @@
 """What the dossier says about one metric."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterator, Mapping
 
 from hubbub.definitions import COMES_TO, facts
 from hubbub.dossier.example import example
-from hubbub.dossier.text import bullets, code, document, fenced, plain, table
+from hubbub.dossier.sharing import NOTHING, Rows, Shared
+from hubbub.dossier.text import bullets, document, fenced, plain, table
 from hubbub.lock import Metric
-from hubbub.privacy import describe, sections
+from hubbub.privacy import null
 
-_NOTHING: Mapping[str, Sequence[str]] = MappingProxyType({})
 _SHOWN = {  # keys of a definition that the reader needs, in words
-    "unit": "unit",
-    "lower": "smallest value that is told apart",
-    "upper": "largest value that is told apart",
-    "step": "steps in which it is told",
-    "buckets": "ranges that are told apart, all as wide",
     "categories": "answers that are told apart, beside none",
     "dimension": "coordinates",
     "coordinates": "names of the coordinates",
     "norm": "largest value of a coordinate, up or down",
     "mechanism": "mechanism that disguises it",
     "window": "told once for each",
-    "starts": "from, a day in UTC",
-    "expires": "until, not that day itself",
     "report_every": "a device's turn comes once in so many of these",
     "rotation": "group of metrics that take turns",
     "dimensions": "sent in the clear beside it",
@@ -48,66 +40,65 @@ _FIELDS = (
 )
 
 
-def common(metrics: Sequence[Metric]) -> dict[str, list[str]]:
-    """Sentences that hold for each of several metrics, by heading; none where there is but one."""
-    if len(metrics) < 2:
-        return {}
-    first, *others = (sections(metric) for metric in metrics)
-    shared = {
-        heading: [line for line in lines if all(line in other.get(heading, ()) for other in others)]
-        for heading, lines in first.items()
-    }
-    return {heading: lines for heading, lines in shared.items() if lines}
+def rows(metric: Metric) -> Rows:
+    """What the definition says, as rows of a table."""
+    return tuple(_rows(metric))
 
 
-def shared_section(metrics: Sequence[Metric]) -> Iterator[str]:
-    """What is said once for all of them, and what the keys of a report are."""
+def reports(found: Shared) -> Iterator[str]:
+    """What the keys of a report are, what is sent, and what all definitions have in common."""
     yield "A report is the body of one request, with these keys and no others:"
     yield table(("key", "what it holds"), _FIELDS)
-    for heading, lines in common(metrics).items():
-        yield f"**{heading}**"
-        yield bullets(map(plain, lines))
+    yield bullets(found.lines("What is sent"))
+    if found.rows:
+        yield "The same for each metric:"
+        yield table(("", ""), found.rows)
 
 
-def section(metric: Metric, collection: str, said: Mapping[str, Sequence[str]] = _NOTHING) -> str:
-    """Purpose, data, an example's exact bytes, prices, and what they mean.
+def examples() -> str:
+    """What the examples are, said once above them."""
+    return (
+        "Each with an example: the body of the one request of a device whose secret is 00 01 02 … 1f, which is no "
+        "device's. Below it stands how often devices with some values draw exactly this payload, averaged over their "
+        "permanent answers where they keep any."
+    )
+
+
+def section(metric: Metric, collection: str, found: Shared = NOTHING) -> str:
+    """Purpose, data, an example's exact bytes, and what holds for this metric alone.
 
     Args:
         metric: Of the lock.
         collection: Its name.
-        said: Sentences that were said for all metrics, by heading.
+        found: What is said once for several metrics.
     """
+    shown = example(metric, collection)
     return document(
         [
             f"### {plain(metric.name)}",
             plain(metric.description),
-            table(("", ""), _definition(metric)),
-            "**What leaves a device**",
-            *_bytes(metric, collection),
-            "**What it costs one installation**",
-            table(
-                ("price of", "epsilon", "from even odds to", "compares"),
-                ((line.label, line.nats, line.odds, plain(line.meaning)) for line in describe(metric)),
-            ),
-            *_sentences(metric, said),
+            table(("", ""), [row for row in rows(metric) if row not in found.rows]),
+            f"An example ({plain(shown.given)}):",
+            fenced(shown.body, "json"),
+            "This payload: " + "; ".join(f"{plain(value)} {_share(chance)}" for value, chance in shown.chances) + ".",
+            *_sentences(metric, found),
         ]
     ).rstrip()
 
 
-def _definition(metric: Metric) -> Iterator[tuple[str, str]]:
+def _rows(metric: Metric) -> Iterator[tuple[str, str]]:
     known = facts(metric)
-    yield "purpose", plain(metric.purpose)
-    yield "owners", plain(", ".join(metric.owners))
     yield "the app gives", _gives(metric, known["fed by"])
     if known["aggregate"]:
         yield "the value is", COMES_TO[known["aggregate"]]
+    if "lower" in known:
+        yield "values that are told apart", plain(_range(known))
     for key, words in _SHOWN.items():
         if known.get(key) and not (key == "report_every" and known[key] == "1"):
             yield words, plain(known[key])
-    filled = "filled in with the null" if metric.presence == "hidden" else "no report"
+    filled = f"reported as {null(metric)} once it runs again" if metric.presence == "hidden" else "no report"
     yield "a window in which the program never ran", filled
     yield "accepted until after a window's end", f"{metric.grace // 3600} hours"
-    yield "encoding hash", code(metric.hash)
 
 
 def _gives(metric: Metric, source: str) -> str:
@@ -116,23 +107,18 @@ def _gives(metric: Metric, source: str) -> str:
     return _EVENTS.get(metric.aggregate) or _GIVES[metric.kind]
 
 
-def _bytes(metric: Metric, collection: str) -> Iterator[str]:
-    shown = example(metric, collection)
-    yield (
-        f"An example: the body of the one request of a device whose value is {plain(shown.given)}. "
-        "The secret behind it is 00 01 02 … 1f, which is no device's."
-    )
-    yield fenced(shown.body, "json")
-    yield "How often a device draws exactly this payload, averaged over its permanent answers where it keeps any:"
-    yield table(("value of the device", "chance of this payload"), ((plain(m), _share(c)) for m, c in shown.chances))
+def _range(known: Mapping[str, str]) -> str:
+    whole = f"{known['lower']} to {known['upper']} {known['unit']}".rstrip()
+    if "buckets" in known:
+        return f"{whole}, in {known['buckets']} ranges, all as wide"
+    return f"{whole}, in steps of {known['step']}"
 
 
 def _share(chance: float) -> str:
-    return f"{chance:.2%}" if chance >= 1e-4 else f"{chance:.2g}"
+    return f"{100 * chance:.2f} %" if chance >= 1e-4 else f"{chance:.2g}"
 
 
-def _sentences(metric: Metric, said: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    for heading, lines in sections(metric).items():
-        if own := [line for line in lines if line not in said.get(heading, ())]:
-            yield f"**{heading}**"
-            yield bullets(map(plain, own))
+def _sentences(metric: Metric, found: Shared) -> Iterator[str]:
+    for heading, lines in found.own(metric):
+        yield f"**{heading}**"
+        yield bullets(lines)

@@ -36,10 +36,10 @@ def notice(lock: Lock, language: str = "en") -> str:
             f"## {words.what}",
             words.lead,
             bullets(_measured(metric, words) for metric in metrics),
-            words.owners.format(owners=plain(", ".join(sorted({owner for m in metrics for owner in m.owners})))),
+            *_named(words.owners, sorted({owner for metric in metrics for owner in metric.owners}), words),
             f"## {words.how}",
             *words.disguise,
-            *_named(words.hidden, [metric.name for metric in metrics if metric.presence == "hidden"]),
+            *_named(words.hidden, [metric.name for metric in metrics if metric.presence == "hidden"], words),
             f"## {words.price}",
             bullets(_sums(lock, words)),
             f"## {words.seen}",
@@ -65,21 +65,27 @@ def _measured(metric: Metric, words: Wording) -> str:
     )
     if not metric.dimensions:
         return line
-    names = "; ".join(f"{name} ({', '.join(values)})" for name, values in metric.dimensions)
-    return f"{line} {words.clear.format(names=plain(names))}"
+    names = [words.inside.format(name=name, values=words.between.join(values)) for name, values in metric.dimensions]
+    return line + "".join(_named(words.clear, names, words))
 
 
 def _visible(metrics: list[Metric], words: Wording) -> Iterator[str]:
-    yield from _named(words.ran, [metric.name for metric in metrics if metric.presence == "ran"])
-    yield from _named(words.turn, [f"{m.name} ({m.report_every})" for m in metrics if m.report_every > 1])
+    turns = {metric.name: metric.report_every for metric in metrics}
     kept = {metric.name: round(2**metric.encoder.public_bits) for metric in metrics}
-    yield from _named(words.public, [f"{name} ({count})" for name, count in kept.items() if count > 1])
-    yield from _named(words.told, [metric.name for metric in metrics if _tied(metric) >= _RECOGNISED])
+    yield from _named(words.ran, [metric.name for metric in metrics if metric.presence == "ran"], words)
+    yield from _named(words.turn, _counted(turns, words), words)
+    yield from _named(words.public, _counted(kept, words), words)
+    yield from _named(words.told, [metric.name for metric in metrics if _tied(metric) >= _RECOGNISED], words)
 
 
-def _named(sentence: str, names: list[str]) -> list[str]:
-    """The sentence about these metrics; nothing where there are none."""
-    return [sentence.format(names=plain(", ".join(names)))] if names else []
+def _counted(counts: Mapping[str, int], words: Wording) -> list[str]:
+    """Names with their counts, those beyond 1."""
+    return [words.inside.format(name=name, values=count) for name, count in counts.items() if count > 1]
+
+
+def _named(sentence: str, names: list[str], words: Wording) -> list[str]:
+    """The sentence about these names; nothing where there are none."""
+    return [sentence.format(names=plain(words.between.join(names)))] if names else []
 
 
 def _tied(metric: Metric) -> float:
@@ -109,4 +115,4 @@ def _sums(lock: Lock, words: Wording) -> Iterator[str]:
 def _sure(loss: float, words: Wording) -> str:
     if math.isinf(loss):
         return words.no_bound
-    return words.certain if loss > CERTAIN else words.sure.format(percent=percent(loss))
+    return words.certain if loss > CERTAIN else words.sure.format(percent=percent(loss).removesuffix(" %"))

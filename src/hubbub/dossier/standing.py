@@ -3,37 +3,36 @@
 import math
 from collections.abc import Iterator
 
+from hubbub.dossier.sharing import Shared
 from hubbub.dossier.text import bullets, plain, table
 from hubbub.lock import Lock
 
 _DEVICE = (
-    ("secret of 32 bytes, with birth and generation", "until the state folder is deleted", "twice; never sent"),
     (
-        "what the app recorded in the running window",
-        "until the program first runs after the window's end, or consent is denied",
-        "wiped when its report is made",
-    ),
-    (
-        "reports that wait, as the bytes that will be sent",
-        "until a final answer, or the first run of the program after 100 days",
-        "wiped on denial",
-    ),
-    (
-        "damaged files that were put aside, `state.db.corrupt-1` to `-3`",
-        "until consent is denied or the state folder is deleted",
-        "may hold what was recorded",
-    ),
-    ("ledger: what was accepted, charged and sent", "until the state folder is deleted", "totals, no values"),
-    (
-        "a mark of machine and folder, of `/etc/machine-id` under the secret",
+        "secret of 32 bytes with birth and generation (kept twice, never sent); the person's choice about consent; "
+        "ledger of what was accepted, charged and sent (totals, no values); a mark of machine and folder, of "
+        "`/etc/machine-id` under the secret (never sent; by it a copied folder is noticed)",
         "until the state folder is deleted",
-        "never sent; by it a copied folder is noticed",
     ),
-    ("the person's choice about consent", "until the state folder is deleted", "kept with the secret"),
+    (
+        "what the app recorded in the running window (wiped when its report is made)",
+        "until the program first runs after the window's end, or consent is denied",
+    ),
+    (
+        "reports that wait, as the bytes that will be sent (wiped on denial)",
+        "until a final answer, or the first run of the program after 100 days",
+    ),
+    (
+        "damaged files that were put aside, `state.db.corrupt-1` to `-3` (may hold what was recorded)",
+        "until consent is denied or the state folder is deleted",
+    ),
 )
 _COLLECTOR = (
-    ("each accepted report: id, segment, payload, by metric and window", "until whoever runs the collector deletes it"),
-    ("sums of reports by metric, window and segment", "until whoever runs the collector deletes them"),
+    (
+        "each accepted report: id, segment, payload, by metric and window; sums of reports by metric, window and "
+        "segment",
+        "until whoever runs the collector deletes them",
+    ),
     ("estimates with their intervals", "replaced as sums change"),
     ("counts of what was refused, by reason", "for as long as the store"),
 )
@@ -74,24 +73,15 @@ _RIGHTS = (
     ("portability", "`hubbub ledger show --json`, on the device"),
 )
 _OPEN = (
-    "That an installation takes part, and what network addresses show to whoever carries or receives the traffic. The "
-    "collector stores no address, no user agent and no time of arrival; a proxy in front of it may.",
-    "In which windows a program ran, unless all metrics fill in the others; when an installation sends.",
-    "Public dimensions: they are sent as they are.",
-    "A person with several devices counts once for each; a device of several persons tells about all of them. Prices "
-    "are those of one installation.",
-    "What is true of the crowd, and what follows from it about anyone.",
-    "The device itself: whoever reads its memory, its secret or a backup of it.",
     "The guarantee is one of computation: it rests on HMAC-SHA-256 and on the operating system's random numbers.",
     "A program that sends values by other ways beside it.",
     "Anybody who can reach the collector can send made-up reports; each estimate says how far they move it.",
 )
-
-
+_MIXED = "Metrics whose windows without the program are filled in do not hide them where others report beside them."
 _GETTING = (
     (
         "the collector's store, or a copy of it",
-        "disguised reports by metric, window and segment; sums; estimates. No address, no time of arrival",
+        "disguised reports by metric, window and segment; sums; estimates. No address, user agent or time of arrival",
         "the prices above, also if all reports of a device were tied together",
     ),
     (
@@ -114,8 +104,10 @@ _GETTING = (
 _UNSAID = (
     "who is responsible, and how to reach them",
     "on what legal ground",
-    "whether people are asked first, and in which words",
-    "where the collector stands, who runs it, who else gets its figures",
+    "whether people are asked first, in which words, and how that can be shown later",
+    "which policy and which limits of a year the app sets, and whether its address begins with https",
+    "where the collector stands and in which country, who runs it or works on it, who else gets its figures",
+    "how many people are asked",
     "how long reports and sums are kept, and who deletes them",
     "who can read the collector's files and its figures",
     "whether children use the program, or values tell of health, belief or the like",
@@ -127,7 +119,7 @@ def stored(lock: Lock) -> Iterator[str]:
     graces = sorted({metric.grace // 3600 for metric in lock.metrics.values()})
     hours = f"{graces[0]}" if len(graces) == 1 else f"{graces[0]} to {graces[-1]}" if graces else "0"
     yield "On the device, in one folder that its owner alone can read:"
-    yield table(("what", "how long", "note"), _DEVICE)
+    yield table(("what", "how long"), _DEVICE)
     yield (
         'An app that asks first (`consent="unknown"`) stores the secret and what is recorded from the start, and '
         'sends nothing before the choice. One that does not (`"granted"`, the default) sends from the first whole '
@@ -176,6 +168,8 @@ def rights() -> str:
     return table(("what is asked for", "what there is"), _RIGHTS)
 
 
-def unprotected() -> str:
-    """What no price covers."""
-    return bullets(_OPEN)
+def unprotected(lock: Lock, found: Shared) -> str:
+    """What no price covers: what `explain` says of several metrics, and what holds for every lock."""
+    explained = [line for heading in ("What is not hidden", "What is not protected") for line in found.lines(heading)]
+    mixed = [_MIXED] if len({metric.presence for metric in lock.metrics.values()}) > 1 else []
+    return bullets([*explained, *mixed, *_OPEN])

@@ -13,6 +13,8 @@ class Wording:
         sure: How sure somebody becomes.
         certain: The same beyond 99.99 %.
         no_bound: The same where there is no bound.
+        between: What stands between two names of a list.
+        inside: A name with what belongs to it.
         forms: Questions of the stores' forms, and the facts that answer them.
     """
 
@@ -44,6 +46,8 @@ class Wording:
     sure: str
     certain: str
     no_bound: str
+    between: str
+    inside: str
     question: str
     fact: str
 
@@ -55,11 +59,12 @@ ENGLISH = Wording(
     metric="{description} ({name}). What for: {purpose}. Once for each {window}{turns}, from {starts} until the day "
     "before {expires}.",
     turns=", at most one in {every}",
-    owners="Who answers for it: {owners}.",
-    clear="Sent with it as it is, without disguise: {names}.",
+    owners="Who answers for it: {names}.",
+    clear=" Sent with it as it is, without disguise: {names}.",
     how="How your answer is hidden",
     disguise=(
-        "Your device changes its answer at random before anything leaves it. Any answer may have led to what is sent.",
+        "Your device changes its answer at random before anything leaves it (local differential privacy). Any answer "
+        "may have led to what is sent.",
         "No report shows whether its answer was changed. From very many devices together those who receive them can "
         "work out how all of them answered on average, with a margin of error.",
         "What is sent holds no name, no account, no identifier that was given to you or your device, no exact time.",
@@ -124,81 +129,87 @@ ENGLISH = Wording(
         ("How long is it kept?", "For as long as whoever runs the collector keeps it; fill in your own period."),
     ),
     windows={"hour": "hour", "day": "day", "week": "week"},
-    sure="at most {percent} sure",
+    sure="at most {percent} % sure",
     certain="practically sure",
     no_bound="entirely sure",
+    between=", ",
+    inside="{name} ({values})",
     question="question",
     fact="fact",
 )
 
 CHINESE = Wording(
-    title="{collection} 统计什么，隐藏到什么程度",
+    title="{collection} 统计什么，隐私保护到什么程度",
     what="统计什么",
-    lead="本程序向其制作者报告使用情况，但每一台设备自己的回答都被隐藏：",
+    lead="本程序会向开发者报告使用情况，报告方式会隐藏每一台设备各自的回答：",
     metric="{description}（{name}）。用途：{purpose}。"
-    "每{window}一次{turns}，自 {starts} 起，至 {expires} 止（不含该日）。",
-    turns="（每 {every} 次中至多报告一次）",
-    owners="负责人：{owners}。",
-    clear="随之原样发送、不加掩饰的内容：{names}。",
-    how="你的回答如何被隐藏",
+    "每{window}一次{turns}，从 {starts} 开始，到 {expires} 的前一天为止。",
+    turns="（每 {every} 次中最多报告一次）",
+    owners="负责人：{names}。",
+    clear="随报告原样发送、未经扰动的内容：{names}。",
+    how="你的回答是怎样隐藏的",
     disguise=(
-        "在任何内容离开设备之前，设备会随机改动自己的回答。无论真实回答是什么，都有可能发出同样的内容。",
-        "收到的人无法分辨一个回答是否被改动过。只有把极多设备放在一起，才能算出全体的平均情况，并附带误差范围。",
-        "发送的内容不含姓名、账号、分配给你或设备的标识，也不含确切时间。",
+        "数据离开设备之前，设备会先对自己的回答做随机扰动（本地差分隐私）。无论真实回答是什么，都有可能发出同样的内容。",
+        "单看一份报告，无法判断其中的回答是否被改动过。只有汇总大量设备的报告，接收方才能估计出全体设备的平均情况，"
+        "而且带有误差。",
+        "发送的内容不含姓名、账号、分配给你或设备的标识符，也不含确切时间。",
     ),
-    price="隐藏到什么程度（数字）",
+    price="隐藏到什么程度：具体数字",
     prices=(
-        "一份报告：若有人原先认为你的两种回答可能性相同，读过之后对其中之一的把握{report}。",
-        "同一天的全部报告合在一起：把握{day}。",
-        "若设备上的情况从不变化，上述期限内的全部报告：把握{steady}。",
-        "若所统计的内容经常变化，对于两种不同的全年经过，一整年的报告合在一起：把握{life}。",
-        "以上数字针对一台设备；你有几台设备，就要相加。",
+        "一份报告：如果有人原本认为你的两种回答可能性相同，读过报告之后，他对其中一种的把握{report}。",
+        "同一天的所有报告合在一起：把握{day}。",
+        "如果你的设备上始终没有变化，到上述日期为止的所有报告合在一起：把握{steady}。",
+        "如果统计的内容经常变化，要区分的是全年的两种不同情形，那么一年的报告合在一起：把握{life}。",
+        "以上数字按一台设备计算。你有多台设备时，需要累加。",
     ),
-    worst="最坏情况下，一整年等于没有保护。",
-    seen="哪些没有被隐藏",
+    worst="最坏情况下，一整年的报告合在一起等于没有保护。",
+    seen="哪些内容没有隐藏",
     open=(
-        "你的设备参与了统计。发送时网络能看到它的地址；接收报告的程序不保存地址。",
-        "全体共有的情况，这正是统计的目的。",
+        "你的设备参与了统计。发送时，网络可以看到设备的地址；接收报告的程序不保存地址。",
+        "全体设备共有的情况，这正是统计的目的。",
     ),
-    hidden="程序未运行的时段会在下次启动时补报（前提是不太晚），因而在以下各项中看不出来：{names}。",
-    turn="从你的设备何时报告，可以看出它轮到的次序（括号内为可能的个数）：{names}。",
-    public="一个在你的设备上保持不变的编号会随每份报告发送（括号内为可能取值的个数）：{names}。",
-    told="以下各项的报告可能部分或全部被看出来自同一台设备：{names}。",
+    hidden="程序没有运行的时段会在下次启动时补报（只要间隔不太久），因此在以下指标中看不出来：{names}。",
+    turn="设备何时报告，会显示轮到它的次序（括号内为次序总数）：{names}。",
+    public="有一个编号在你的设备上保持不变，并随每份报告发送（括号内为可能的编号个数）：{names}。",
+    told="以下指标的报告可能部分或全部被认出来自同一台设备：{names}。",
     ran="程序在哪些小时、哪些天或哪些周运行过：{names}。",
     choice="你的选择",
     choices=(
-        "你可以随时拒绝。此后不再记录、不再发送，尚未发出的内容会被清除。",
-        "已发出的报告无法收回，也无法找出：其中没有任何内容写明是你。",
-        "设备上保存着它已付出多少隐私的清单，可在程序中查看，"
-        "或用 `python -m hubbub.client ledger --state FOLDER` 查看。",
+        "你可以随时拒绝。拒绝之后不再记录，也不再发送；等待发送的内容会被清除。",
+        "已经发出的报告无法撤回，也无法找出来：其中没有指明你身份的内容。",
+        "设备上有一份账本，记录已经付出的隐私代价。可以在程序中查看，"
+        "也可以用 `python -m hubbub.client ledger --state FOLDER` 查看。",
     ),
-    form="供应用商店隐私表单使用的事实",
-    form_lead="应勾选哪一项，由填写表单的人决定。",
+    form="填写应用商店隐私表单所需的事实",
+    form_lead="应当勾选哪些选项，由填写表单的人决定。",
     forms=(
-        ("哪些数据离开设备？", "上面所列各项经过掩饰的回答，除此之外没有关于个人的内容。"),
+        ("哪些数据会离开设备？", "对上述各项的回答，均已经过扰动。除此之外，没有其他关于个人的内容。"),
         (
             "是否与个人或设备关联？",
-            "报告不含账号、设备或广告标识。每份报告有各自的编号，由不离开设备的密钥算出。",
+            "报告不含账号、设备标识符或广告标识符。每份报告有自己的编号，由不离开设备的密钥生成。",
         ),
         (
             "是否用于跟踪？",
-            "没有标识把报告彼此联系起来，或与其他数据联系起来。一份报告中有多少比特会在同一台设备的下一份中重现，"
-            "见说明文件（dossier）。",
+            "没有标识符把各份报告彼此联系起来，或与其他数据联系起来。一份报告中有多少比特能在同一台设备的下一份报告中"
+            "重新认出，见说明文件（dossier）。",
         ),
         (
-            "何时开始？",
-            "若程序先询问，则在作出选择之前不发送；否则从安装后第一个完整的小时、天或周开始。请填写是哪一种。",
+            "从什么时候开始？",
+            "如果程序先征求同意，作出选择之前不发送任何内容；否则从安装后第一个完整的小时、天或周开始。"
+            "请填写属于哪一种。",
         ),
-        ("传输是否加密？", "若应用给出的收集地址以 https 开头，则加密。"),
-        ("能否要求删除？", "在设备上可以。已收到的报告中没有可供查找的姓名或标识。"),
-        ("是否与他人共享？", "软件只发送到应用给出的那一个地址，不发送到别处。"),
-        ("是否可选？", "若应用把选择传给本软件，则可选；环境变量 DO_NOT_TRACK 会被遵守。"),
+        ("传输是否加密？", "如果应用指定的收集端地址以 https 开头，则加密。"),
+        ("能否要求删除？", "设备上的内容可以删除。已收到的报告中没有可供查找的姓名或标识符。"),
+        ("是否与他人共享？", "本软件只把数据发送到应用指定的那一个地址，不发往别处。"),
+        ("是否可选？", "如果应用把用户的选择传给本软件，则可选；环境变量 DO_NOT_TRACK 同样有效。"),
         ("保存多久？", "由运行收集端的一方决定；请填写你们自己的期限。"),
     ),
     windows={"hour": "小时", "day": "天", "week": "周"},
-    sure="至多为 {percent}",
-    certain="几乎为 100 %",
-    no_bound="可达 100 %",
+    sure="最高为 {percent}%",
+    certain="几乎为 100%",
+    no_bound="可达 100%",
+    between="、",
+    inside="{name}（{values}）",
     question="问题",
     fact="事实",
 )

@@ -10,7 +10,7 @@ drawn once and travels as one field, so that each of few rows is asked of many d
 then, two for each place, one for the own bucket and one for any other one; each report sends all of them, each wrong
 with chance flip / 2**32. Where all are asked there is no field for that, and what is left is symmetric unary encoding.
 
-Source: Ding, Kulkarni, Yekhanin, NeurIPS 2017, section 3; a second round and the rows are hubbub's own. Proofs:
+Source: Ding, Kulkarni, Yekhanin, NeurIPS 2017 (dBitFlip); a second round and the rows are hubbub's own. Proofs:
 spec/mechanisms/d_bit_flip.md.
 """
 

@@ -8,7 +8,7 @@ and q = (2**32 - keep) / (2**32 N-) are the chances of one pattern, and the loss
 A pattern is drawn as its number, without looking at the vector: `pattern` counts through those with at least so many
 right ends. Everything is drawn afresh.
 
-Source: Duchi, Jordan, Wainwright, JASA 2018, section 4.2.3; even dimensions as in Nguyên et al. 2016. That `agree` may
+Source: Duchi, Jordan, Wainwright, JASA 2018, section 4.2; even dimensions as in Nguyên et al. 2016. That `agree` may
 be more than half of the coordinates is hubbub's. Proofs: spec/mechanisms/duchi_vector.md.
 """
 

@@ -8,7 +8,7 @@ q = (1 - keep / 2**32) / (K - h), the loss of one report is ln(p / q). Everythin
 
 One block is for small epsilon; smaller blocks trade a sharper hit for less overlap at larger ones.
 
-Source: Acharya, Sun, Zhang, AISTATS 2019, sections 4 and 5. Proofs: spec/mechanisms/hadamard_response.md.
+Source: Acharya, Sun, Zhang, AISTATS 2019. Proofs: spec/mechanisms/hadamard_response.md.
 """
 
 from dataclasses import dataclass

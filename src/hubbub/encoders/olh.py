@@ -5,7 +5,7 @@ With P the smallest prime that is not below the number of categories, a seed sta
 equally often, so they have the same hash under exactly the same share of the seeds as any other two. g = 2 is binary
 local hashing.
 
-Source: Wang, Blocki, Li, Jha, USENIX Security 2017, section 4.4. Proofs: spec/mechanisms/olh.md.
+Source: Wang, Blocki, Li, Jha, USENIX Security 2017. Proofs: spec/mechanisms/olh.md.
 """
 
 from dataclasses import dataclass

@@ -9,7 +9,7 @@ whichever they are, so the pool adds no error of its own; no smaller one is bala
 another one; each report replaces it once more, with chance flip / 2**32 for each other hash. Few seeds are shared by
 many devices; those of `olh` would name a device. Otherwise everything is drawn afresh and flip is 0.
 
-Sources: Wang, Blocki, Li, Jha, USENIX Security 2017, section 4.4; pools of seeds: Cormode, Maddock, Maple, VLDB 2021;
+Sources: Wang, Blocki, Li, Jha, USENIX Security 2017; pools of seeds: Cormode, Maddock, Maple, VLDB 2021;
 permanent seeds and answers: Arcolezi, Pinzón, Palamidessi, Gambs, EDBT 2023.
 Proofs: spec/mechanisms/olh_pool.md; why this pool: docs/decisions/0006-seed-pools.md.
 """

@@ -7,7 +7,7 @@ is drawn afresh, the coordinates too.
 The coordinates b_0 < b_1 < ... travel as the fields b_i - i, each in [0, dimension - sampled]. Where all are asked
 there are none of these fields.
 
-Source: Wang et al., ICDE 2019, section IV, here on integers. Proofs: spec/mechanisms/piecewise_vector.md.
+Source: Wang et al., ICDE 2019, here on integers. Proofs: spec/mechanisms/piecewise_vector.md.
 """
 
 from collections.abc import Sequence

@@ -5,7 +5,7 @@ otherwise by one of the size - 1 others, each as likely. With p and q the chance
 window, the loss of one report is ln(p / q). Neighbouring buckets have nearly the same law: this keeps the shape of a
 distribution better than its single shares. Everything is drawn afresh.
 
-Source: Li and others, SIGMOD 2020, section 5, here on integers. Proofs: spec/mechanisms/square_wave.md.
+Source: Li and others, SIGMOD 2020, here on integers. Proofs: spec/mechanisms/square_wave.md.
 """
 
 from dataclasses import dataclass

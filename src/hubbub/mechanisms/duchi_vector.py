@@ -33,7 +33,7 @@ class DuchiVector(Vectors, Coin):
 
     name: ClassVar[str] = Device.name
     memo: ClassVar[bool] = False
-    source: ClassVar[str] = "Duchi, Jordan, Wainwright, JASA 113 (2018), section 4.2.3"
+    source: ClassVar[str] = "Duchi, Jordan, Wainwright, JASA 113 (2018), section 4.2"
     examples: ClassVar[tuple[Mapping[str, Any], ...]] = (
         {"dimension": 2, "ticks": 1, "norm": 3, "agree": 1},
         {"dimension": 3, "ticks": 1},

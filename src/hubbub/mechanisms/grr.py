@@ -29,7 +29,7 @@ class Grr(Oracle):
     name: ClassVar[str] = Device.name
     kinds: ClassVar[tuple[str, ...]] = Device.kinds
     memo: ClassVar[bool] = True
-    source: ClassVar[str] = "Kairouz, Bonawitz, Ramage, ICML 2016, section 3"
+    source: ClassVar[str] = "Kairouz, Bonawitz, Ramage, ICML 2016, k-RR"
     examples: ClassVar[tuple[Mapping[str, Any], ...]] = (
         {"categories": ("red", "green")},
         {"categories": 2},

@@ -30,7 +30,7 @@ class HadamardResponse(Oracle):
 
     name: ClassVar[str] = Device.name
     kinds: ClassVar[tuple[str, ...]] = Device.kinds
-    source: ClassVar[str] = "Acharya, Sun, Zhang, AISTATS 2019, sections 4 and 5"
+    source: ClassVar[str] = "Acharya, Sun, Zhang, AISTATS 2019"
     examples: ClassVar[tuple[Mapping[str, Any], ...]] = (
         {"categories": ("red", "green")},
         {"categories": 5, "block": 4},

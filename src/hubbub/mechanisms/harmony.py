@@ -28,7 +28,7 @@ class Harmony(Vectors):
     """Means of many coordinates from one bit about one of them: the shortest message, however many there are."""
 
     name: ClassVar[str] = Device.name
-    source: ClassVar[str] = "Nguyên et al. 2016, arXiv 1606.05053, section 4"
+    source: ClassVar[str] = "Nguyên et al. 2016, arXiv 1606.05053"
     examples: ClassVar[tuple[Mapping[str, Any], ...]] = (
         {"dimension": 2, "ticks": 2, "norm": 3},
         {"dimension": 3, "ticks": 1},

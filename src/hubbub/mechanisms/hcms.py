@@ -29,7 +29,7 @@ class Hcms(Sketch):
 
     name: ClassVar[str] = Device.name
     kinds: ClassVar[tuple[str, ...]] = Device.kinds
-    source: ClassVar[str] = "Apple, Learning with privacy at scale, 2017, section 3.2"
+    source: ClassVar[str] = "Apple, Learning with privacy at scale, 2017, Hadamard count mean sketch"
     examples: ClassVar[tuple[Mapping[str, Any], ...]] = ({"bits": 2, "hashes": 2}, {"bits": 4, "hashes": 1})
     encoder: Device
 

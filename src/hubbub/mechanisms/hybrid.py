@@ -28,7 +28,7 @@ class Hybrid(Outputs):
 
     name: ClassVar[str] = Device.name
     kinds: ClassVar[tuple[str, ...]] = Device.kinds
-    source: ClassVar[str] = "Wang et al., ICDE 2019, section III"
+    source: ClassVar[str] = "Wang et al., ICDE 2019"
     examples: ClassVar[tuple[Mapping[str, Any], ...]] = (
         {"lower": 0, "upper": 2, "outputs": 4, "width": 2},
         {"lower": -2, "upper": 1, "step": 1.5, "outputs": 2},

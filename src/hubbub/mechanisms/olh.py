@@ -34,7 +34,7 @@ class Olh(Hashed):
 
     name: ClassVar[str] = Device.name
     kinds: ClassVar[tuple[str, ...]] = Device.kinds
-    source: ClassVar[str] = "Wang, Blocki, Li, Jha, USENIX Security 2017, section 4.4"
+    source: ClassVar[str] = "Wang, Blocki, Li, Jha, USENIX Security 2017"
     examples: ClassVar[tuple[Mapping[str, Any], ...]] = (
         {"categories": ("red", "green")},
         {"categories": 2},

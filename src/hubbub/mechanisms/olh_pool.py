@@ -45,7 +45,7 @@ class OlhPool(Hashed):
     kinds: ClassVar[tuple[str, ...]] = Device.kinds
     memo: ClassVar[bool] = True
     source: ClassVar[str] = (
-        "Wang, Blocki, Li, Jha, USENIX Security 2017, section 4.4; Cormode, Maddock, Maple, VLDB 2021; "
+        "Wang, Blocki, Li, Jha, USENIX Security 2017; Cormode, Maddock, Maple, VLDB 2021; "
         "Arcolezi, Pinzón, Palamidessi, Gambs, EDBT 2023"
     )
     examples: ClassVar[tuple[Mapping[str, Any], ...]] = (

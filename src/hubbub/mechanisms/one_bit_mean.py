@@ -22,7 +22,7 @@ class OneBitMean(Grid, Coin):
 
     name: ClassVar[str] = Device.name
     kinds: ClassVar[tuple[str, ...]] = Device.kinds
-    source: ClassVar[str] = "Ding, Kulkarni, Yekhanin, NeurIPS 30 (2017), sections 2 and 4"
+    source: ClassVar[str] = "Ding, Kulkarni, Yekhanin, NeurIPS 2017, 1BitMean"
     examples: ClassVar[tuple[Mapping[str, Any], ...]] = (
         {"lower": 0, "upper": 6},
         {"lower": -2, "upper": 5, "bucket": 3, "permanent_epsilon": 2.5},

@@ -5,7 +5,7 @@ v among n reports, the share of v is estimated by (c_v / n - q) / (p - q), and i
 at r = q + f (p - q), where f is the true share and devices are a sample. Where answers are kept, p and q are chances
 over both rounds; the permanent answers alone support categories with chances of their own.
 
-Source: Wang, Blocki, Li, Jha, USENIX Security 2017, section 3 ("pure" protocols).
+Source: Wang, Blocki, Li, Jha, USENIX Security 2017 ("pure" protocols).
 """
 
 import math

@@ -12,6 +12,6 @@ class Oue(Unary):
     """Shares of many categories: the unary encoding of least variance for rare ones."""
 
     name: ClassVar[str] = Device.name
-    source: ClassVar[str] = "Wang, Blocki, Li, Jha, USENIX Security 2017, section 4"
+    source: ClassVar[str] = "Wang, Blocki, Li, Jha, USENIX Security 2017"
     device: ClassVar[type[Device]] = Device
     other: ClassVar[float] = 1.0

@@ -20,7 +20,7 @@ class Piecewise(Windows):
 
     name: ClassVar[str] = Device.name
     kinds: ClassVar[tuple[str, ...]] = Device.kinds
-    source: ClassVar[str] = "Wang et al., ICDE 2019, section III"
+    source: ClassVar[str] = "Wang et al., ICDE 2019"
     examples: ClassVar[tuple[Mapping[str, Any], ...]] = (
         {"lower": -2, "upper": 2.5, "step": 1.5, "outputs": 5, "width": 2},
         {"lower": 0, "upper": 3, "outputs": 4},

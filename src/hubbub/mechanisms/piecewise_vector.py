@@ -35,7 +35,7 @@ class PiecewiseVector(Vectors):
     """Means of many coordinates from a few of them in each report: best where epsilon is large or most are near 0."""
 
     name: ClassVar[str] = Device.name
-    source: ClassVar[str] = "Wang et al., ICDE 2019, section IV"
+    source: ClassVar[str] = "Wang et al., ICDE 2019"
     examples: ClassVar[tuple[Mapping[str, Any], ...]] = (
         {"dimension": 2, "ticks": 2, "norm": 3, "sampled": 1, "outputs": 2},
         {"dimension": 2, "ticks": 1, "sampled": 2, "outputs": 2},

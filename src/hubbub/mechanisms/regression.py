@@ -16,7 +16,7 @@ all that are left pass the caller's test. Standard errors come from the variance
 more than these say, as words that are not listed make them, all are scaled up by how much. A word whose own cells do so
 far more, as where a frequent word that is not listed falls on a few of them, gets the standard error that they show.
 
-Source: Erlingsson, Pihur, Korolova, CCS 2014, section 4, with least squares of non-negative terms for the lasso.
+Source: Erlingsson, Pihur, Korolova, CCS 2014, with least squares of non-negative terms for the lasso.
 """
 
 from collections.abc import Callable

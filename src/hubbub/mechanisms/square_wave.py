@@ -38,7 +38,7 @@ class SquareWave(Shares):
 
     name: ClassVar[str] = Device.name
     kinds: ClassVar[tuple[str, ...]] = Device.kinds
-    source: ClassVar[str] = "Li, Wang, Lopuhaä-Zwakenberg, Li, Škorić, SIGMOD 2020, section 5"
+    source: ClassVar[str] = "Li, Wang, Lopuhaä-Zwakenberg, Li, Škorić, SIGMOD 2020"
     examples: ClassVar[tuple[Mapping[str, Any], ...]] = (
         {"lower": -1, "upper": 1, "buckets": 2},
         {"lower": 0, "upper": 6, "buckets": 4, "width": 2},

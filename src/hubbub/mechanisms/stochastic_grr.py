@@ -23,7 +23,7 @@ class StochasticGrr(Windows):
 
     name: ClassVar[str] = Device.name
     kinds: ClassVar[tuple[str, ...]] = Device.kinds
-    source: ClassVar[str] = "Kairouz, Bonawitz, Ramage, ICML 2016, section 3"
+    source: ClassVar[str] = "Kairouz, Bonawitz, Ramage, ICML 2016, k-RR"
     examples: ClassVar[tuple[Mapping[str, Any], ...]] = (
         {"lower": 0, "upper": 2},
         {"lower": -2, "upper": 2.5, "step": 1.5, "levels": 3},

@@ -12,8 +12,6 @@ class Sue(Unary):
     """Shares of categories: each bit as likely wrong as the others, whether it is 1 or 0."""
 
     name: ClassVar[str] = Device.name
-    source: ClassVar[str] = (
-        "Erlingsson, Pihur, Korolova, CCS 2014; Wang, Blocki, Li, Jha, USENIX Security 2017, section 4"
-    )
+    source: ClassVar[str] = "Erlingsson, Pihur, Korolova, CCS 2014; Wang, Blocki, Li, Jha, USENIX Security 2017"
     device: ClassVar[type[Device]] = Device
     other: ClassVar[float] = 0.5

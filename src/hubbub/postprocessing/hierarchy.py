@@ -4,8 +4,7 @@ From the leaves up, each node's own estimate and the sum of its children are ave
 variances. From the root down, what is then left between a node and the sum of its children is spread over the
 children in proportion to their variances. The two passes give the weighted least squares solution.
 
-Source: Hay, Rastogi, Miklau, Suciu, VLDB 2010, section 4; with unequal variances: Cormode, Kulkarni, Srivastava, VLDB
-2019.
+Source: Hay, Rastogi, Miklau, Suciu, VLDB 2010; with unequal variances: Cormode, Kulkarni, Srivastava, PVLDB 12 (2019).
 """
 
 from collections.abc import Sequence

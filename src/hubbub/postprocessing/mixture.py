@@ -4,7 +4,7 @@ Reports of bucket v give output y with the chance T[y, v]. Expectation maximisat
 multiplies each share by how much likelier its outputs were seen than the present shares make them, over and over; the
 likelihood grows at each step. `ems` smoothes the shares between two steps.
 
-Source: Li and others, SIGMOD 2020, section 5.4.
+Source: Li and others, SIGMOD 2020.
 """
 
 from collections.abc import Callable

@@ -148,7 +148,7 @@ def zcdp(epsilon: float) -> float:
 def from_zcdp(rho: float, delta: float) -> float:
     """Epsilon of a rho, delta left out.
 
-    Source: Bun, Steinke, TCC 2016, proposition 1.3.
+    Source: Bun, Steinke, TCC 2016.
 
     Raises:
         ParameterError: rho negative or not finite, or delta outside (0, 1).
