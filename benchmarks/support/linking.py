@@ -1,33 +1,47 @@
 """The attacker who has two windows of steady devices, not linked, and looks for the likeliest partner of each report.
 
-Devices hold values by Zipf's law and report twice, as their encoder does with a secret of their own. The attacker knows
-the laws, the crowd and everything else but values and secrets, and takes of all N reports of the first window the one
-under which that of the second is likeliest. Let J be the device that sent the report Y, and W the first window. What
-they tell about J is I(J; Y | W) = H(Y | W) - H(Y | first report of J) <= H(Y) - H(Y | first report of J), the mutual
-information I of two reports of one device. The guess is made of W and Y, so its share of hits s has, by data
-processing,
+All that it has is what the store holds, the rows of the two windows, and what anybody may know: the encoder and the
+shares of the crowd's values. It takes of all N reports of the first window the one under which that of the second is
+likeliest. Let J be the device that sent the report Y, and W the first window. What they tell about J is
+I(J; Y | W) = H(Y | W) - H(Y | first report of J) <= H(Y) - H(Y | first report of J), the mutual information I of two
+reports of one device. The guess is made of W and Y, so its share of hits s has, by data processing,
 
     s log2(s N) + (1 - s) log2((1 - s) N / (N - 1)) <= I <= public_bits + linkage_bits        (Fano's inequality).
+
+Ids must be no help. Of two windows none may be equal, few places in their order, which is all that the order of the
+rows tells, and no bit of the one may go with a bit of the other.
 
 Source: Cover, Thomas, Elements of Information Theory, sections 2.8 and 2.10.
 """
 
 import math
-import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from benchmarks.support.histories import Reals, Site, reader, sites
-from hubbub.encoders.base import SCALE, Encoder, Payload, Words
+from benchmarks.support.steady import Seen
+from hubbub.encoders.base import SCALE, Encoder, Payload
 from hubbub.encoders.d_bit_flip import DBitFlip
 from hubbub.encoders.rappor import Rappor
 from hubbub.encoders.unary import Unary
-from hubbub.encoders.words import places, value_of
-from hubbub.prf import device_prf, encoding_hash
+from hubbub.encoders.words import places
+from hubbub.store import Report
+from hubbub.wire import unpack
 
-WORDS = 100  # that devices hold where values are words
+BLOCK = 500  # reports whose partners are looked for at once
+IN_ORDER = 12  # places that two orders of ids may share by chance: more once in 13! = 6e9
+TOGETHER = 8.0  # standard errors by which two bits of ids may go together: more once in 1e10, of 64 times 64 pairs
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """Values of an encoder that devices hold, what an app gives for each of them, and their shares."""
+
+    values: Sequence[int]
+    given: Sequence[object]
+    shares: Reals
 
 
 @dataclass(frozen=True)
@@ -38,6 +52,9 @@ class Linked:
         bits: Mutual information of two reports, measured, with its standard error in `noise`.
         matched: Share of reports whose partner is found; of ties as many as chance finds.
         most: The most that the declared bits allow.
+        equal: Ids of the second window that are ids of the first.
+        in_order: Devices whose id has the same place in the order of both windows.
+        together: Standard errors by which that bit of an id and that bit of its partner's go together which do so most.
     """
 
     name: str
@@ -48,12 +65,20 @@ class Linked:
     noise: float
     matched: float
     most: float
+    equal: int
+    in_order: int
+    together: float
 
     @property
     def beyond(self) -> bool:
         """Whether the attacker got more than was declared, by more than chance explains (once in 30 000)."""
         chance = 4 * math.sqrt(self.most * (1 - self.most) / self.devices)
         return self.bits > self.public_bits + self.linkage_bits + 4 * self.noise or self.matched > self.most + chance
+
+    @property
+    def told_by_ids(self) -> bool:
+        """Whether ids of two windows have to do with one another, by more than chance explains (once in 3e9)."""
+        return self.equal > 0 or self.in_order > IN_ORDER or self.together > TOGETHER
 
 
 def allowed(bits: float, devices: int) -> float:
@@ -68,71 +93,85 @@ def allowed(bits: float, devices: int) -> float:
     return high
 
 
-def link(name: str, encoder: Encoder, devices: int, seed: int) -> Linked:
-    """Draw the devices and let the attacker look."""
-    values, shares = _crowd(encoder)
-    rng = np.random.default_rng([seed, *name.encode()])
-    held = [values[i] for i in rng.choice(len(values), devices, p=shares)]
-    first, second = reports(encoder, held, 2, int(rng.integers(2**62)))
-    public = encoder.public if encoder.memo else 0
-    classes: dict[Payload, list[int]] = {}
-    for device, payload in enumerate(first):
-        classes.setdefault(payload[:public], []).append(device)
-    information, hits = np.empty(devices), np.empty(devices)
-    for shown, members in classes.items():
-        law = _joint(encoder, shown, values, shares)
-        likelier, own = law([first[i] for i in members], [second[i] for i in members])
-        information[members] = (own + encoder.public_bits * math.log(2)) / math.log(2)
-        best = likelier.max(axis=0)
-        ties = (likelier > best - 1e-9).sum(axis=0)
-        hits[members] = (likelier.diagonal() > best - 1e-9) / ties
-    declared = encoder.public_bits + encoder.linkage_bits
+def link(name: str, encoder: Encoder, crowd: Crowd, seen: Seen) -> Linked:
+    """Let the attacker look, and tell it what is true.
+
+    Raises:
+        ValueError: Public fields of a device that should be permanent differ.
+    """
+    devices = len(seen.first)
+    bits, hits = np.empty(devices), np.empty(devices)
+    for start, odds in _odds(encoder, crowd, seen.first, seen.second):
+        columns = np.arange(odds.shape[1])
+        own = odds[seen.partner[start : start + len(columns)], columns]
+        if not np.isfinite(own).all():
+            raise ValueError(f"{name}: public fields of a device are not the same in both windows")
+        likeliest = odds >= odds.max(axis=0) - 1e-9
+        bits[start + columns] = own / math.log(2)
+        hits[start + columns] = (own >= odds.max(axis=0) - 1e-9) / likeliest.sum(axis=0)
     return Linked(
         name,
         devices,
         encoder.public_bits,
         encoder.linkage_bits,
-        float(information.mean()),
-        float(information.std(ddof=1) / math.sqrt(devices)),
+        float(bits.mean()),
+        float(bits.std(ddof=1) / math.sqrt(devices)),
         float(hits.mean()),
-        allowed(declared, devices),
+        allowed(encoder.public_bits + encoder.linkage_bits, devices),
+        *_ids([row.id for row in seen.first], [row.id for row in seen.second], seen.partner),
     )
 
 
-def reports(encoder: Encoder, held: Sequence[int], windows: int, seed: int) -> list[list[Payload]]:
-    """What devices send that hold these values for ever, window by window: each encoder with a secret of its own."""
-    source = random.Random(seed)
-    name = encoding_hash(encoder.name, *encoder.canonical())
-    sent: list[list[Payload]] = [[] for _ in range(windows)]
-    for value in held:
-        answer = encoder.permanent(value, device_prf(source.randbytes(32), "benchmark", "linked", name))
-        for window in sent:
-            window.append(encoder.report(answer, words_of(source)))
-    return sent
+def _ids(first: Sequence[int], second: Sequence[int], partner: Sequence[int]) -> tuple[int, int, float]:
+    """How many ids are equal, how many keep their place in the order, and how far two bits go together at most.
 
-
-def words_of(source: random.Random) -> Words:
-    """Words of a seeded generator in place of the system's."""
-    return lambda count: [source.getrandbits(32) for _ in range(count)]
-
-
-def _crowd(encoder: Encoder) -> tuple[list[int], Reals]:
-    """Values and their shares."""
-    values = [value_of(f"word {i}") for i in range(WORDS)] if isinstance(encoder, Rappor) else list(range(encoder.size))
-    shares = 1 / np.arange(1, len(values) + 1)
-    return values, shares / shares.sum()
-
-
-Law = Callable[[Sequence[Payload], Sequence[Payload]], tuple[Reals, Reals]]
-
-
-def _joint(encoder: Encoder, public: Payload, values: Sequence[int], shares: Reals) -> Law:
-    """Tells of m reports and their m partners how likely they are together.
-
-    (m, m) ln P(second | first) up to what hangs on the second alone, and of the true pairs (m,) ln P(first, second) /
-    (P(first) P(second)).
+    By chance two given bits go beyond t standard errors in at most 2 exp(-t² / 2) of all cases (Hoeffding).
     """
-    e = encoder
+    numbers = (np.array(ids, ">i8").view(np.uint8).reshape(-1, 8) for ids in (first, second))
+    signs = [1.0 - 2.0 * np.unpackbits(number, axis=1) for number in numbers]
+    both = np.abs(signs[0][list(partner)].T @ signs[1]) / math.sqrt(len(first))
+    kept = sum(place == row for row, place in enumerate(partner))
+    return len(set(first) & set(second)), kept, float(both.max())
+
+
+def _odds(
+    encoder: Encoder, crowd: Crowd, first: Sequence[Report], second: Sequence[Report]
+) -> Iterator[tuple[int, Reals]]:
+    """(N, n) ln(P(both) / (P(first) P(second))) of all N rows of the first window and n of the second, from a place on.
+
+    Public fields that are permanent are the same in both, and count by how many devices are seen to have them.
+    """
+    public = encoder.public if encoder.memo else 0
+    sent = [[unpack(row.payload, encoder.radices) for row in rows] for rows in (first, second)]
+    alike = _alike(sent[0], public)
+    laws = {shown: _joint(encoder, shown, crowd) for shown in alike}
+    for start in range(0, len(second), BLOCK):
+        block = sent[1][start : start + BLOCK]
+        odds = np.full((len(first), len(block)), -math.inf)
+        for shown, columns in _alike(block, public).items():
+            if rows := alike.get(shown):
+                law = laws[shown]([sent[0][row] for row in rows], [block[column] for column in columns])
+                odds[np.ix_(rows, columns)] = law + math.log(len(first) / len(rows))
+        yield start, odds
+
+
+def _alike(payloads: Sequence[Payload], public: int) -> dict[Payload, list[int]]:
+    """Places of payloads by so many leading fields."""
+    found: dict[Payload, list[int]] = {}
+    for place, payload in enumerate(payloads):
+        found.setdefault(payload[:public], []).append(place)
+    return found
+
+
+Law = Callable[[Sequence[Payload], Sequence[Payload]], Reals]
+
+
+def _joint(encoder: Encoder, public: Payload, crowd: Crowd) -> Law:
+    """Tells of m reports and n later ones, all with these public fields, how likely they are of one device.
+
+    (m, n) ln(P(first, second) / (P(first) P(second))).
+    """
+    e, shares = encoder, crowd.shares
     if isinstance(e, Unary):
         own, other = map(float, e.kept())
         flip = e.flip / SCALE
@@ -143,7 +182,7 @@ def _joint(encoder: Encoder, public: Payload, values: Sequence[int], shares: Rea
         return _of_bits(1, shares[list(e.asked(public))], 1 - lie, lie, flip, 1 - flip)
     if isinstance(e, Rappor) and e.memo and e.hashes == 1:
         masses = np.zeros(e.bits)
-        for value, share in zip(values, shares, strict=True):
+        for value, share in zip(crowd.values, shares, strict=True):
             masses[places(e.shape, public[0], value)[0]] += share
         return _of_bits(1, masses, 1 - e.low / SCALE, e.low / SCALE, e.zero / SCALE, e.one / SCALE)
     return _of_choice(e, sites(e, public)[0], shares)
@@ -157,13 +196,11 @@ def _of_choice(encoder: Encoder, site: Site, shares: Reals) -> Law:
     answers = entries @ site.kept
     both = (site.sent * answers[:, None]).T @ site.sent
     alone = both.sum(axis=1)
+    odds, said = np.log(both / np.outer(alone, alone)), reader(encoder)
 
-    said = reader(encoder)
-
-    def law(first: Sequence[Payload], second: Sequence[Payload]) -> tuple[Reals, Reals]:
+    def law(first: Sequence[Payload], second: Sequence[Payload]) -> Reals:
         a, b = (np.array([said(payload)[0] for payload in sent]) for sent in (first, second))
-        odds = np.log(both / np.outer(alone, alone))
-        return odds[np.ix_(a, b)], odds[a, b]
+        return np.asarray(odds[np.ix_(a, b)])
 
     return law
 
@@ -180,7 +217,7 @@ def _of_bits(public: int, masses: Reals, own: float, other: float, zero: float, 
         mixed = none + single_odds[0] * masses.sum() + (single_odds[1] - single_odds[0]) * (bits @ masses)
         return np.asarray(fixed + np.log(mixed))
 
-    def law(first: Sequence[Payload], second: Sequence[Payload]) -> tuple[Reals, Reals]:
+    def law(first: Sequence[Payload], second: Sequence[Payload]) -> Reals:
         a, b = (np.array([payload[public:] for payload in sent], float) for sent in (first, second))
         together, left, right = a @ b.T, a.sum(axis=1)[:, None], b.sum(axis=1)[None, :]
         neither = a.shape[1] - left - right + together
@@ -198,8 +235,7 @@ def _of_bits(public: int, masses: Reals, own: float, other: float, zero: float, 
             + (odds[0, 1] - odds[0, 0]) * (b @ masses)[None, :]
             + cross * ((a * masses) @ b.T)
         )
-        joint = fixed + np.log(mixed) - alone(a)[:, None]
-        return joint, joint.diagonal() - alone(b)
+        return np.asarray(fixed + np.log(mixed) - alone(a)[:, None] - alone(b)[None, :])
 
     return law
 

@@ -13,7 +13,6 @@ from scipy.stats import chi2_contingency
 
 from benchmarks.attack import (
     KINDS,
-    LINKED,
     SCHEMES,
     Cell,
     attack,
@@ -24,11 +23,10 @@ from benchmarks.attack import (
     price_of,
 )
 from benchmarks.support.histories import CERTAIN, Reals, log_ratios, publics, ratio_of, reader, sites
-from benchmarks.support.linking import allowed, link, words_of
 from benchmarks.support.turns import STRATEGIES, Strategy
 from hubbub.encoders.base import Encoder, Payload, Prices
-from hubbub.mechanisms import registry
 from hubbub.prf import device_prf
+from tests.statistical.seeded import words_of
 
 FALSE_ALARM = 1e-3
 DEVICES = 1_500
@@ -111,29 +109,3 @@ def test_prices_of_pairs() -> None:
     assert [price_of(kind, prices, 4) for kind in KINDS] == [2.0, 6.0, 6.0, 6.0]
     assert price_of("random walks", prices, 7) == 9.0
     assert (catchable(0.0), round(catchable(2.0), 4), round(catchable(9.0), 4)) == (0.01, 0.0739, 0.9999)
-
-
-@pytest.mark.parametrize(
-    ("name", "memo"), [(name, True) for name in LINKED] + [("oue k=128", False), ("grr k=16", False)]
-)
-def test_partners_are_found_no_more_than_bits_allow(name: str, memo: bool) -> None:
-    found = link(name, encoder_of(LINKED[name], memo), 800, 9)
-    assert not found.beyond, found
-
-
-def test_long_permanent_answers_are_ids() -> None:
-    """As declared: what 128 categories tell is not far below the bound, and an attacker finds many partners."""
-    encoder = registry["oue"].from_epsilon(1.0, permanent_epsilon=2.0, categories=512).encoder
-    found = link("long", encoder, 800, 9)
-    assert 0.8 * found.linkage_bits < found.bits < found.linkage_bits
-    assert found.matched > 0.5
-
-
-@pytest.mark.parametrize("devices", [10, 5_000])
-def test_bits_and_hits(devices: int) -> None:
-    assert allowed(0.0, devices) == pytest.approx(1 / devices)
-    assert allowed(np.log2(devices), devices) == 1
-    shares = [allowed(bits, devices) for bits in (0.1, 0.5, 1.0, 2.0)]
-    assert shares == sorted(shares)
-    s = shares[2]
-    assert s * np.log2(s * devices) + (1 - s) * np.log2((1 - s) * devices / (devices - 1)) == pytest.approx(1.0)

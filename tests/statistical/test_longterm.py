@@ -14,11 +14,11 @@ import pytest
 from benchmarks import longterm
 from benchmarks.longterm import DAYS, DEVICES, LEAST, MONTH, SCHEMES, TABLE, crowd, mechanism, months
 from benchmarks.support.histories import Ints, Reals
-from benchmarks.support.linking import words_of
 from benchmarks.support.months import Counted, counted
 from benchmarks.support.turns import STRATEGIES
 from hubbub.mechanisms import Mechanism
 from hubbub.prf import device_prf
+from tests.statistical.seeded import words_of
 
 BOTH = [(scheme, memo) for scheme in SCHEMES for memo in (True, False)]
 DRAWS = 5_000
