@@ -1,10 +1,11 @@
 """Coverage of the interval for the mean of several windows, and its width beside the exact one.
 
-Fleets are drawn from a population of devices that are steady, alike, drift, cross or jump; each has its permanent
-answers, reports in its windows, and the library makes the mean of them. Beside the library's interval: what the plain
-formula of `se` and `se_shared` covers ("plain"), and what an analyst gets who takes windows for independent ("naive").
-The width is that of the library's interval out of the one that knows the exact standard error. The last column is the
-difference of the second half of the windows and the first.
+Fleets are drawn from a population of devices that are steady, alike, drift, cross, jump or, in a fleet that begins with
+a fiftieth of its devices, have another value in the first window; each has its permanent answers, reports in its
+windows, and the library makes the mean of them. Beside the library's interval: what the plain formula of `se` and
+`se_shared` covers ("plain"), and what an analyst gets who takes windows for independent ("naive"). The width is that of
+the library's interval out of the one that knows the exact standard error. The last column is the difference of the
+second half of the windows and the first.
 
 Simulation draws, for every device at once, how many devices go each way through their permanent answers, so that 10^5
 fleets of 10^4 devices take a second and nothing is approximated. All cells take twenty minutes.
@@ -44,7 +45,7 @@ Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
 DRAWS = 100_000
 TICKS = 480
 PRICES = ((0.5, 1.2), (1.0, 2.0), (4.0, 8.0), (1.0, None))
-BEHAVIOURS = ("steady", "alike", "drifting", "crossing", "jumping")
+BEHAVIOURS = ("steady", "alike", "drifting", "crossing", "jumping", "launching")
 SHARES = (0.0, 0.02, 0.5)  # the mean of all values, out of the range
 PATTERNS = ((7, 1), (28, 1), (7, 7), (28, 7))  # windows, report_every
 SIZES = (20, 100, 1000, 10_000)  # reports in a window
@@ -57,7 +58,7 @@ class Cell:
     Attributes:
         cohorts: (devices, windows in which they report); devices of different cohorts are different.
         turns: The turn of each window.
-        smaller: Fleets are as large on workdays, but a fifth of it at weekends.
+        fleet: "whole" in every window; "weekends": a fifth of it then; "launch": a fiftieth in the first window.
     """
 
     mechanism: str
@@ -69,20 +70,24 @@ class Cell:
     windows: int
     every: int
     size: int
-    smaller: bool = False
+    fleet: str = "whole"
 
     @property
     def cohorts(self) -> list[tuple[int, list[int]]]:
-        if not self.smaller:
-            return [(self.size, list(range(t, self.windows, self.every))) for t in range(self.every)]
-        workdays = [t for t in range(self.windows) if t % 7 < 5]
-        return [(self.size - self.size // 5, workdays), (self.size // 5, list(range(self.windows)))]
+        match self.fleet:
+            case "weekends":
+                few, more = self.size // 5, [t for t in range(self.windows) if t % 7 < 5]
+            case "launch":
+                few, more = self.size // 50, list(range(1, self.windows))
+            case _:
+                return [(self.size, list(range(t, self.windows, self.every))) for t in range(self.every)]
+        return [(self.size - few, more), (few, list(range(self.windows)))]
 
     @property
     def name(self) -> str:
         prices = f"{self.epsilon:g}/{'–' if self.permanent is None else f'{self.permanent:g}'}"
         name = f"{self.mechanism}{self.buckets if self.buckets > 1 else ''} {prices} {self.behaviour} {self.share:g}"
-        return f"{name} n={self.size}{'w' if self.smaller else ''} D={self.windows} r={self.every}"
+        return f"{name} n={self.size} {self.fleet} D={self.windows} r={self.every}"
 
 
 @dataclass(frozen=True)
@@ -104,12 +109,14 @@ def mechanism(cell: Cell) -> Mechanism:
 
 
 def population(cell: Cell) -> list[tuple[float, Path]]:
-    """Weights of paths, whose values are `share` of the top on average over devices and windows."""
+    """Weights of paths, whose values are `share` of the top on average over devices and windows, or in the first one."""
     top = mechanism(cell).encoder.size - 1
     span, days = min(1.0, 2 * cell.share), range(cell.windows)
     match cell.behaviour:
         case "steady":
             return [(1 - cell.share, (0,) * cell.windows), (cell.share, (top,) * cell.windows)]
+        case "launching":
+            return [(1 - cell.share, (0,) * cell.windows), (cell.share, (top,) + (0,) * (cell.windows - 1))]
         case "alike":
             return [(1.0, (round(cell.share * top),) * cell.windows)]
         case "jumping" | "crossing" | "drifting" if top == 1:
@@ -235,7 +242,7 @@ def _share(inside: NDArray[np.bool_]) -> float:
 def cells(quick: bool) -> Iterator[Cell]:
     """All of them, or a choice."""
     for (kind, buckets), (epsilon, permanent) in product((("mean", 1), ("share", 1)), PRICES):
-        for behaviour, share, (windows, every), size in product(BEHAVIOURS, SHARES, PATTERNS, SIZES):
+        for behaviour, share, (windows, every), size in product(BEHAVIOURS[:-1], SHARES, PATTERNS, SIZES):
             few = every == 1 and size < 100  # no metric publishes a crowd of 20
             fresh = permanent is None and behaviour not in ("steady", "jumping")
             odd = permanent is None and behaviour == "jumping" and share != 0.5 and kind == "mean"
@@ -246,7 +253,12 @@ def cells(quick: bool) -> Iterator[Cell]:
             yield Cell(kind, epsilon, permanent, buckets, behaviour, share, windows, every, size)
     for behaviour, share, windows in product(("steady", "drifting"), (0.1, 0.5), (7,) if quick else (7, 28)):
         yield Cell("mean", 1.0, 2.0, 4, behaviour, share, windows, 1, 1000)
-        yield Cell("mean", 1.0, 2.0, 1, behaviour, share, windows, 1, 1000, smaller=True)
+        yield Cell("mean", 1.0, 2.0, 1, behaviour, share, windows, 1, 1000, "weekends")
+    for (epsilon, permanent), share, size in product(
+        ((4.0, None), (1.0, 2.0), (4.0, 8.0)), (0.02, 0.5), (1000, 10_000)
+    ):
+        for behaviour, windows in product(("launching", "steady"), (7,) if quick else (7, 28)):
+            yield Cell("share", epsilon, permanent, 1, behaviour, share, windows, 1, size, "launch")
 
 
 def table(results: Sequence[Result]) -> str:

@@ -300,11 +300,12 @@ def test_a_share_that_may_be_0_is_too_uncertain(store: Store, monkeypatch: pytes
     assert among.tidied is None or 0 <= among.tidied <= 100
 
 
-def test_ratios_have_no_mean_over_windows(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    collected(store, lock(upper="100"), monkeypatch)
-    assert period(store, now=STARTS + 30 * DAY, metric=NAME, end=STARTS + DAY).value is not None
+def test_ratios_have_a_mean_over_windows(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, among, _ = collected(store, lock(upper="100"), monkeypatch)
+    found = period(store, now=STARTS + 30 * DAY, metric=NAME, category=AMONG, end=STARTS + DAY)
+    assert (found.value, found.ci_low, found.ci_high) == (among.value, among.ci_low, among.ci_high)
     with pytest.raises(ParameterError, match="category"):
-        period(store, now=STARTS + 30 * DAY, metric=NAME, category=AMONG)
+        period(store, now=STARTS + 30 * DAY, metric=ACTIVE, category=AMONG)
 
 
 def test_the_shell_and_the_pages_show_it(
@@ -314,7 +315,7 @@ def test_the_shell_and_the_pages_show_it(
         collected(opened, lock(upper="100"), monkeypatch)
         pages = create_pages(opened, clock=ManualClock(STARTS + DAY + 100.0))
         assert NAME in page(pages, "/").text
-        assert "Category" not in page(pages, f"/m/{NAME}").text
+        assert f"/m/{NAME}?category=among+active" in page(pages, f"/m/{NAME}").linked()
     FileClock(tmp_path / "clock").set(STARTS + 30 * DAY)
     capsys.readouterr()
     output.console.cache_clear()
@@ -330,6 +331,11 @@ def test_the_shell_and_the_pages_show_it(
         else:
             assert AMONG in out
             assert out.count("Mean over 1 window") == 2
+            assert out.count("Mean among active over 1 window: ") == 1
+            assert (
+                " ".join(out.split()).count(f"among active: the mean of all over the share of {ACTIVE}; no value where")
+                == 1
+            )
             # Each report has half of epsilon = 8, and no line takes the sum for the price of one.
             assert out.count("Price: epsilon 4.000 for one report") == 2
             assert out.count(f"; with that of {ACTIVE} 8.000 and ") == 1

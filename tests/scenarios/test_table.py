@@ -14,7 +14,7 @@ ROWS = {found[1]: NAMED.findall(found[2]) for found in ROW.finditer((HERE / "REA
 NEEDED = (
     *("A1", "A5", "A6", "A8", "A10", "A11", "B1", "B3", "B4", "B6", "B8", "B9", "B12", "B13"),
     *("C1", "C3", "C4", "C6", "C7", "C8", "D1", "D3", "D5", "D9", "E1", "E2", "F1", "H2", "H3"),
-    *("R1", "R2", "R3", "R4", "R5", "R6", "R8", "R9", "R10"),
+    *("R1", "R2", "R3", "R4", "R5", "R6", "R7", "R8", "R9", "R10"),
     *("W8", "W10", "W11", "W12", "W13", "W18", "W21", "W28"),
     *(f"L{number}" for number in range(1, 17)),
 )

@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+import time
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import hubbub
 from hubbub.answers import source
 from hubbub.cli import candidates
-from hubbub.clock import FileClock, ManualClock
+from hubbub.clock import FileClock, ManualClock, ScaledClock
 from hubbub.dashboard import create_app
 from hubbub.errors import ParameterError
 from hubbub.estimates import Row, WindowWords, rows, word_rows, words
@@ -271,6 +272,25 @@ def test_a_store_of_dev_says_that_its_time_runs_ahead(shell: Shell) -> None:
     assert not shell("estimate", "store.db")[2]
     with source("store.db") as real:
         assert not real.ahead
+
+
+def test_a_store_of_dev_is_read_by_the_clock_that_it_runs_by(shell: Shell) -> None:
+    ended = BOTH.windows.end(FIRST)
+    with open_store("dev.db", dev=True) as store:
+        store.accept(lock(minutes()))
+        store.write(stored(minutes(), 200, ones=90, segment="stable"))
+    for now, state in ((ended - 3600, "open"), (ended + 3600, "provisional"), (ended + minutes().grace, "final")):
+        with open_store("dev.db", dev=True) as store:
+            store.run_by(ScaledClock(1e-6, now + 1.0, time.time()))  # as good as standing still
+        code, out, err = shell("estimate", "dev.db", "--end", "2026-12-02", "--json")
+        assert (code, err) == (0, "")
+        assert {row["state"] for row in json.loads(out) if row["segment"] == "stable"} == {state}
+        code, out, err = shell("export", "dev.db", "-", "--end", "2026-12-02")
+        assert (code, err) == (0, "")
+        assert {row["state"] for row in csv.DictReader(out.splitlines()) if row["segment"] == "stable"} == {state}
+    Path("other").write_text(f"{ended + 3600}", "ascii")
+    told = json.loads(shell("estimate", "dev.db", "--end", "2026-12-02", "--json", "--clock", "other")[1])
+    assert "provisional" in {row["state"] for row in told}  # what is said by hand goes before
 
 
 def test_pages_say_how_words_are_found(shell: Shell) -> None:

@@ -2,15 +2,21 @@
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hubbub.client import Client
 from hubbub.client.charges import per_day, whole
 from hubbub.client.policy import PRESETS, RESEARCH, STANDARD, STRICT, Policy, PolicyError, enforce, resolve
-from hubbub.errors import ParameterError
+from hubbub.clock import ManualClock
+from hubbub.encoders.base import Prices
+from hubbub.encoders.randomized_response import RandomizedResponse
+from hubbub.errors import LockError, ParameterError
+from hubbub.lock import Lock, dump, parse, reading
 from hubbub.mechanisms.grr import Grr
-from tests.unit.client_support import DAY, FRESH_MEAN, MEAN
+from tests.unit.client_support import DAY, ENDPOINT, FRESH_MEAN, MEAN, STARTS, YES_NO, client, metric
 from tests.unit.state_support import named, of
 
 OPEN = resolve("standard", "unlimited")
@@ -179,3 +185,38 @@ def test_a_day_of_permanent_answers_costs_what_its_reports_can_lose_together(win
     assert day == (prices.report if windows == 1 else prices.life)
     if windows == 24:
         assert day > 8.095  # a pair of histories that loses as much, by enumeration
+
+
+# What a lock made by hand says
+
+
+class Cheap(RandomizedResponse):
+    """States next to nothing, whatever its integers give away."""
+
+    def prices(self, windows: int) -> Prices:
+        return Prices(0.001, 0.001, 0.001, 0.001)
+
+
+def test_a_lock_made_by_hand_is_refused_before_anything_is_opened(tmp_path: Path) -> None:
+    forged, cheap = metric(), metric(kind="boolean", encoder=Cheap(*YES_NO.canonical()))
+    vars(forged)["hash"] = "0" * 64
+    hidden = metric(window="hour", presence="hidden", grace=501 * 3600)
+    for made, key in ((forged, "hash"), (cheap, "prices.report"), (hidden, "presence")):
+        with pytest.raises(LockError) as caught:
+            Client(of(made), ENDPOINT, policy=RESEARCH, state_dir=tmp_path / "state", background=False)
+        assert caught.value.where == f'metrics."editor.minutes".{key}'
+        assert not (tmp_path / "state").exists()
+
+
+def test_many_clients_of_one_lock_check_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counted(text: str | bytes) -> Lock:
+        read.append(str(text))
+        return parse(text)
+
+    monkeypatch.setattr(reading, "parse", counted)
+    made = of(metric())
+    for _ in range(3):
+        client(made, ManualClock(STARTS)).close()
+    assert read == [dump(made)]

@@ -10,6 +10,8 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hubbub.encoders.base import SCALE, Encoder, Words
 from hubbub.encoders.one_bit_mean import OneBitMean
@@ -220,7 +222,21 @@ def test_windows_of_different_size() -> None:
     n = np.array([100, 10_000, 400])
     found = combine([0.3, 0.5, 0.7], n, [0, 0, 0], noise=0.0, level=0.95)
     assert found.value == pytest.approx(0.5)
-    assert found.se == pytest.approx(0.5 * (1 / 10 + 1 / 100 + 1 / 20) / 3)
+    tilted = (0.3 / 10 + 0.5 / 100 + 0.7 / 20) / 0.16  # few reports, much weight
+    assert found.se == pytest.approx(math.sqrt(tilted * (1 - tilted)) * 0.16 / 3)
+    together = sum(math.sqrt(k * (1 - k) / reports) for k, reports in zip((0.3, 0.5, 0.7), n, strict=True)) / 3
+    assert together < found.se < 1.1 * together
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.integers(1, 10**6), st.integers(0, 3)), min_size=1, max_size=30))
+def test_no_error_that_windows_can_share_is_larger(windows: list[tuple[float, int, int]]) -> None:
+    """All windows of a turn off the same way, each by its own standard error."""
+    shares, reports, turns = map(np.array, zip(*windows, strict=True))
+    found = combine(shares, reports, turns, noise=0.7, slope=-0.2, level=0.95)
+    errors = np.sqrt(shares * (1 - shares) / reports)
+    shared = sum(errors[turns == turn].sum() ** 2 for turn in range(4))
+    drawn = ((0.7 - 0.2 * shares) / reports).sum()
+    assert float(found.se) ** 2 * len(shares) ** 2 >= (shared + drawn) * (1 - 1e-9)
 
 
 @pytest.mark.parametrize("flip", [0.0, 0.3])

@@ -1,17 +1,17 @@
 """Reading a metrics.lock: strict, and never anything but a LockError that names the key."""
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
 
-from hubbub import lock as module
-from hubbub.encoders.base import Encoder
+from hubbub.encoders.base import Encoder, Prices
 from hubbub.encoders.randomized_response import RandomizedResponse
 from hubbub.encoders.rappor import Rappor
 from hubbub.errors import HubbubError, LockError
 from hubbub.lock import KINDS, MILLION, Lock, Metric, dump, parse, shown
+from hubbub.lock import reading as module
 from hubbub.windows import midnight
 from tests.unit.sample_lock import MINUTES, YES_NO, lock, metric
 
@@ -373,6 +373,71 @@ def test_a_yes_or_no_has_no_grid(grid: dict[str, Any]) -> None:
 
 def test_only_choices_have_labels() -> None:
     refused(dump(lock(metric(labels=("a", "b")))), f'metrics."{NAME}".labels')
+
+
+class Cheap(RandomizedResponse):
+    """States less than its integers give away."""
+
+    def prices(self, windows: int) -> Prices:
+        return Prices(0.1, 0.1, 0.1, 0.1)
+
+
+class Rare(Metric):
+    """States fewer reports than its life has windows, and so less for its life."""
+
+    @property
+    def reports(self) -> int:
+        return 1
+
+
+class Kept(Metric):
+    """The same as what it is made from, by another name."""
+
+
+def as_another(kind: type[Metric], one: Metric, **changes: Any) -> Metric:
+    made = kind(**{field.name: getattr(one, field.name) for field in fields(one)})
+    vars(made).update(changes)
+    return made
+
+
+HIDDEN: dict[str, Any] = {"presence": "hidden", "dimensions": ()}
+BY_HAND: dict[str, tuple[Lock, str]] = {
+    "prices of the encoder": (lock(metric(Cheap(YES_NO.low, 0, 0))), "prices.report"),
+    "prices of the life": (lock(as_another(Rare, metric())), "prices.life"),
+    "hash": (lock(as_another(Metric, metric(), hash="0" * 64)), "hash"),
+    "windows filled in": (lock(metric(**HIDDEN, window="hour", grace=501 * 3600)), "presence"),
+    "hidden with dimensions": (lock(metric(presence="hidden")), "dimensions"),
+    "too long a life": (lock(metric(expires="2028-01-06")), "expires"),
+    "encoder of another kind": (lock(metric(kind="choice")), "encoder"),
+    "a float": (lock(metric(version=1.0)), "version"),
+    "a list": (lock(metric(owners=["me"])), ""),
+    "another class": (lock(as_another(Kept, metric())), ""),
+}
+
+
+@pytest.mark.parametrize("what", BY_HAND)
+def test_a_lock_made_by_hand_is_refused_as_its_file_would_be(what: str) -> None:
+    made, key = BY_HAND[what]
+    with pytest.raises(LockError) as caught:
+        made.checked  # noqa: B018
+    assert caught.value.where == f'metrics."{NAME}"' + (f".{key}" if key else "")
+
+
+def test_a_metric_under_another_name_is_refused() -> None:
+    with pytest.raises(LockError, match=r'metrics."other"'):
+        Lock("editor-desktop", {"other": metric()}).checked  # noqa: B018
+    with pytest.raises(LockError, match="collection"):
+        Lock("Editor", {}).checked  # noqa: B018
+
+
+def test_a_lock_is_checked_once_and_what_is_written_into_it_later_does_not_count() -> None:
+    metrics = {NAME: metric()}
+    made = Lock("editor-desktop", metrics)
+    found = made.checked
+    assert found == made
+    metrics["other"] = metric(expires="2028-01-06")
+    assert made.checked is found
+    assert found.metrics == {NAME: metric()}
 
 
 def test_a_lock_error_is_ours() -> None:

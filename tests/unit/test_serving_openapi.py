@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,11 +14,14 @@ from hubbub import __version__
 from hubbub.clock import ManualClock
 from hubbub.collector import create_app as ingest_app
 from hubbub.dashboard import create_app as read_app
+from hubbub.lock import dump
+from hubbub.mechanisms.grr import Grr
 from hubbub.serving import contract, openapi
 from hubbub.store import open_store
 from hubbub.wire import MAX_REPORTS, REPORTS_SCHEMA
 from tests.unit.collecting import FIRST, SCHEMAS, ask, body, end, late, lock, minutes, sent, stored
 
+CHOICE = Grr.from_epsilon(1.0, categories=3).encoder
 SERVERS = {"ingest": "http://127.0.0.1:1", "read": "http://127.0.0.1:2"}
 DOCUMENT: dict[str, Any] = json.loads(msgspec.json.encode(openapi.document(SERVERS)))
 
@@ -92,6 +96,27 @@ def test_every_answer_fits(tmp_path: Path) -> None:
             assert not fits(described("/v1/metrics/{name}/estimates", status="400"), unknown.content)
 
         asyncio.run(run())
+
+
+def test_all_that_the_lock_says_of_a_metric_is_told_by_its_names(tmp_path: Path) -> None:
+    mean = minutes(name="a", aggregate="max", report_every=2, dimensions=())
+    active = late(name="a.active", source=mean.hash, report_every=2)
+    hidden = late(name="b", presence="hidden", rotation="group:1", report_every=2)
+    label = replace(late(name="c", kind="choice", labels=("x", "y"), owners=("me", "you")), encoder=CHOICE)
+    both = lock(mean, active, hidden, label)
+    with open_store(tmp_path / "store.db") as store:
+        store.accept(both)
+        told = asyncio.run(ask(read_app(store), method="GET", path="/v1/metrics", headers={})).content
+    written = json.loads(dump(both))["metrics"]
+    assert [entry["name"] for entry in told] == list(written)
+    for entry in told:
+        key, locked = entry["name"], written[entry["name"]]
+        travelling = {"hash": locked["hash"][:32], "source": locked.get("source", "")[:32]}
+        stated = {"aggregate": both.metrics[key].aggregated}
+        assert {name: entry[name] for name in {*locked, *travelling, *stated}} == locked | travelling | stated
+        assert set(entry) - set(locked) - set(travelling) - set(stated) == {"name", "segments", "last"}
+    assert [(entry["rotation"], entry["presence"]) for entry in told][2] == ("group:1", "hidden")
+    assert told[1]["source"] == told[0]["hash"]
 
 
 @pytest.mark.parametrize("name", ["reports", "answer"])

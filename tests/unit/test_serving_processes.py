@@ -235,6 +235,9 @@ def test_dev_has_a_store_and_a_time_of_its_own(tmp_path: Path) -> None:
     assert message in real.fails("--store", str(dev))
     with open_store(dev, read_only=True) as store:
         assert store.dev
+        assert store.clock is not None
+        told = f"clock=ScaledClock({store.clock.speed:g}, {store.clock.start:.3f}, {store.clock.origin:.3f})"
+        assert told in err
     with pytest.raises(StoreError, match="the two never mix"):
         open_store(dev, dev=False)
     with real:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from hubbub.clock import ScaledClock
+from hubbub.errors import ParameterError
 from hubbub.store import StoreError, check, open_store
 from hubbub.store.schema import APPLICATION_ID, MIGRATIONS
 from tests.unit.collecting import FIRST, key, late, lock, stored
@@ -97,6 +99,23 @@ def test_real_and_dev_never_mix(tmp_path: Path, dev: bool, read_only: bool) -> N
     for wanted in (dev, None):
         with open_store(path, dev=wanted, read_only=read_only) as store:
             assert store.dev == dev
+
+
+def test_a_store_of_dev_holds_the_clock_that_it_ran_by_last(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with open_store(path, dev=True) as store:
+        assert store.clock is None
+        for clock in (ScaledClock(8640.0, 1796083200.125, 1796083200.125), ScaledClock(0.1, 1e9, 2e9)):
+            store.run_by(clock)
+    with open_store(path, read_only=True) as store:
+        assert store.clock is not None
+        assert (store.clock.speed, store.clock.start, store.clock.origin) == (0.1, 1e9, 2e9)
+        with pytest.raises(StoreError, match="readonly"):
+            store.run_by(clock)
+    with open_store(tmp_path / "real.db") as store:
+        with pytest.raises(ParameterError, match="a store of real reports"):
+            store.run_by(clock)
+        assert store.clock is None
 
 
 def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:

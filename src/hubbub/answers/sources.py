@@ -88,7 +88,8 @@ def source(path_or_url: str | os.PathLike[str], *, clock: Clock | None = None) -
     Args:
         path_or_url: The SQLite file of a collector, which may run meanwhile; or the address that `hubbub serve` prints
             after "reading on". Plain http goes to this machine alone.
-        clock: What decides which windows of a file are open or final; the machine's by default. A listener has its own.
+        clock: What decides which windows of a file are open or final; by default the machine's, or for a store of
+            `serve --dev` the one it runs by. A listener has its own.
 
     Raises:
         ParameterError: Another kind of address.
@@ -98,19 +99,19 @@ def source(path_or_url: str | os.PathLike[str], *, clock: Clock | None = None) -
         from hubbub.answers.remote import Listener
 
         return Listener(path_or_url)
-    return File(path_or_url, clock or SystemClock())
+    return File(path_or_url, clock)
 
 
 class File:
     """The answers of a store file."""
 
-    def __init__(self, path: str | os.PathLike[str], clock: Clock) -> None:
+    def __init__(self, path: str | os.PathLike[str], clock: Clock | None) -> None:
         self._store = open_store(path, read_only=True)
-        self._clock = clock
+        self._clock = clock or self._store.clock or SystemClock()
 
     @property
     def ahead(self) -> bool:
-        """Whether it is a store of `serve --dev` and the clock that of this machine."""
+        """Whether it is a store of `serve --dev` that does not say what it runs by, and the clock is this machine's."""
         return self._store.dev and isinstance(self._clock, SystemClock)
 
     def __enter__(self) -> "File":

@@ -58,7 +58,7 @@ def estimate(
             return
         rows = found.rows(metric, within, segment, level)
         known = _known(found)
-        means = list(_means(found, rows, known, within, level)) if mean else []
+        means = list(_means(found, rows, within, level)) if mean else []
     if json:
         emit_json({"rows": rows, "means": means} if mean else rows)
         return
@@ -80,14 +80,10 @@ def _known(found: "Source") -> "dict[tuple[str, str], Known]":
     return {(entry.name, entry.hash): entry for entry in reversed(found.metrics())}
 
 
-def _means(
-    found: "Source", rows: Sequence["Row"], known: "dict[tuple[str, str], Known]", within: "Span", level: float
-) -> Iterator["Period"]:
-    """The mean of each metric, encoding and segment that has a window which has ended; ratios have none."""
+def _means(found: "Source", rows: Sequence["Row"], within: "Span", level: float) -> Iterator["Period"]:
+    """The mean of each metric, encoding and segment that has a window which has ended."""
     series = {(row.metric, row.hash, row.segment, row.category): row.version for row in rows}
-    for (name, hash_, segment, category), version in series.items():
-        if category is not None and known[name, hash_].kind == "mean":
-            continue
+    for (name, _, segment, category), version in series.items():
         try:
             yield found.period(name, within, segment, version, level, category)
         except ParameterError as error:
@@ -96,7 +92,9 @@ def _means(
 
 
 def _show(rows: Sequence["Row"], means: Sequence["Period"], known: "dict[tuple[str, str], Known]") -> None:
+    from hubbub.estimates.active import AMONG
     from hubbub.estimates.wording import Scale
+    from hubbub.lock import ACTIVE
 
     out = console()
     if not rows:
@@ -112,6 +110,8 @@ def _show(rows: Sequence["Row"], means: Sequence["Period"], known: "dict[tuple[s
         for period in means:
             if (period.metric, period.hash) == (name, hash_):
                 out.print(_mean_line(metric, period, scale))
+        if any(row.category == AMONG for row in listed if metric.kind == "mean"):
+            out.print(f"{AMONG}: the mean of all over the share of {name}{ACTIVE}; no value where that may be 0.")
         if metric.kind == "words":
             out.print(f"Words need candidates: `hubbub estimate STORE {name} --candidates FILE` finds those of a list.")
         out.print(_price_line(listed))
@@ -167,7 +167,8 @@ def _mean_line(known: "Known", period: "Period", scale: "Scale") -> str:
     from hubbub.estimates.wording import category
 
     named = category(known.kind, known.unit, period.category) if period.category else ""
-    of = "".join(f" of {name}" for name in (period.segment, named) if name)
+    which = f" {named}" if known.kind == "mean" else f" of {named}"
+    of = (f" of {period.segment}" if period.segment else "") + (which if named else "")
     line = f"Mean{of} over {_windows(period.windows)}: "
     if period.value is None:
         return line + f"{period.state}, {period.n_effective} devices' worth of reports"

@@ -50,7 +50,7 @@ class Client:
     the folder over once the parent has let go of it (spec/wire.md, "Processes").
 
     Args:
-        lock: A metrics.lock, or the path of one.
+        lock: A metrics.lock, which is checked as its file would be, or the path of one.
         endpoint: Address of the collector; see `HttpTransport`.
         policy: "strict", "standard", "research" or limits of the app's own.
         life: Limit on life prices in nats a year, or "unlimited"; the policy "standard" demands it.
@@ -87,7 +87,7 @@ class Client:
         consent: Choice = "granted",
         in_ci: bool = False,
     ) -> None:
-        lock = lock if isinstance(lock, Lock) else _read(lock)
+        lock = lock.checked if isinstance(lock, Lock) else _read(lock)
         cells = {name: segment(metric, dimensions) for name, metric in lock.metrics.items()}
         for metric in lock.metrics.values():
             form(metric)

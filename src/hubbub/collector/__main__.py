@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from starlette.types import ASGIApp
 
+from hubbub.clock import ScaledClock
 from hubbub.collector.app import create_app
 from hubbub.lock import parse
 from hubbub.serving.process import run
@@ -16,8 +17,11 @@ from hubbub.store import open_store
 def application(settings: Settings) -> Iterator[ASGIApp]:
     """The ingest application with its store."""
     locks = [parse(text) for text in settings.locks]
+    clock = settings.time()
     with open_store(settings.store, dev=settings.dev) as store:
-        yield create_app(store, locks, clock=settings.time(), stopped=settings.stopped)
+        if isinstance(clock, ScaledClock):
+            store.run_by(clock)
+        yield create_app(store, locks, clock=clock, stopped=settings.stopped)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from hubbub.dashboard.counting import Counters
 from hubbub.dashboard.queries import ROWS, invalid, parameters
 from hubbub.dashboard.refusing import Refusing
 from hubbub.errors import ParameterError
-from hubbub.estimates import Known, Row, files, metrics, period, rows
+from hubbub.estimates import Known, Period, Row, files, metrics, period, rows
 from hubbub.serving import contract
 from hubbub.serving.problems import RequestError
 from hubbub.store import Store
@@ -71,7 +71,7 @@ class Api:
         return answer
 
     def _mean(self, request: Request) -> Response:
-        return _json(self._asked(request, period))
+        return _json(self._asked(request, self._period))
 
     def _counted(self, request: Request) -> Response:
         with Refusing():
@@ -109,7 +109,11 @@ class Api:
         if version is not None and version not in known:
             raise ParameterError("version", version, "one of " + ", ".join(map(str, known)))
         found = rows(store, metric=metric, **wanted)
-        return [row for row in found if version in (None, row.version) and category in (None, row.category)]
+        return [row for row in found if version in (None, row.version) and category in (None, row.category or "")]
+
+    @staticmethod
+    def _period(store: Store, *, category: str | None = None, **wanted: Any) -> Period:
+        return period(store, category=category or None, **wanted)
 
     def _listed(self, known: Known, now: float) -> contract.Listed:
         cut = windows(known.window)

@@ -106,6 +106,8 @@ def _datum(mark: Mark, scale: Scale, window: str, low: float, high: float) -> Sp
         key: None if end is None else scale.factor * end
         for key, end in (("value", row.value), ("low", row.ci_low), ("high", row.ci_high))
     }
+    if row.value is None:  # an interval without a value says nothing that has a place on the scale
+        scaled = dict.fromkeys(scaled)
     return {
         "at": mark.at * 1000,
         "from": mark.at * 1000 - half,
@@ -229,7 +231,7 @@ def _points(y: Spec, found: Sequence[Mark]) -> list[Spec]:
             },
             "encoding": {"y": {"field": "point", **y}, "stroke": _by_series(), "fill": fill},
         }
-        for shape in sorted({mark.shape for mark in found}.difference(MISSING))
+        for shape in sorted({mark.shape for mark in found if mark.row.value is not None})
     ]
 
 
@@ -237,7 +239,9 @@ def _strip(height: int, found: Sequence[Mark]) -> list[Spec]:
     """Windows without a value."""
     return [
         {
-            "transform": [{"filter": f"datum.mark === '{shape}'"}],
+            "transform": [
+                {"filter": f"datum.mark === '{shape}'{'' if shape in MISSING else ' && datum.point === null'}"}
+            ],
             "mark": {
                 "type": "point",
                 "style": "missing",
@@ -248,7 +252,7 @@ def _strip(height: int, found: Sequence[Mark]) -> list[Spec]:
             },
             "encoding": {"y": {"value": height + STRIP / 2}},
         }
-        for shape in sorted({mark.shape for mark in found}.intersection(MISSING))
+        for shape in sorted({mark.shape for mark in found if mark.row.value is None})
     ]
 
 

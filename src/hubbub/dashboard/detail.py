@@ -7,8 +7,9 @@ from urllib.parse import urlencode
 from hubbub.dashboard.overview import chosen, definitions, last_stop, leading, newest_shown
 from hubbub.errors import ParameterError
 from hubbub.estimates import Known, Period, Row, metrics, period, rows
+from hubbub.estimates.active import AMONG
 from hubbub.estimates.wording import Scale
-from hubbub.lock import Metric
+from hubbub.lock import ACTIVE, Metric
 from hubbub.mechanisms import of_metric
 from hubbub.store import Store
 from hubbub.store.catalogue import Definition
@@ -26,7 +27,8 @@ class Wanted:
 
     Attributes:
         segment: One; that with the most reports by default.
-        category: One category or coordinate, where the metric has several; by default see `leading`.
+        category: One category or coordinate, where the metric has several; by default see `leading`. Of a mean with a
+            second report, "among active" or, by default, all.
         version: One; by default all that measure the same as the newest.
         windows: How many.
         end: Where the last of them ends, unix seconds; the present by default.
@@ -45,12 +47,14 @@ class Detail:
 
     Attributes:
         metric: The definition that its words are about: the version asked for, or the newest.
+        other: The second metric of a mean with `active`, or the mean that such a metric belongs to; None elsewhere.
         versions: All there are, newest first.
         apart: Versions that measure something else and are left out.
         segment: The segment that is shown.
         segments: All there are, with the newest row of each that may be shown.
         category: The category or coordinate that is shown; None where the metric has one number.
-        categories: All there are, with the newest row of each that may be shown.
+        categories: All there are, with the newest row of each that may be shown; None among them is the mean of all
+            beside that among the active.
         rows: In order of time.
         scale: How their numbers are written.
         mean: Of these windows together; None where none has ended.
@@ -62,12 +66,13 @@ class Detail:
 
     wanted: Wanted
     metric: Metric
+    other: Metric | None
     versions: Sequence[Known]
     apart: Sequence[Known]
     segment: str
     segments: Mapping[str, Row | None]
     category: str | None
-    categories: Mapping[str, Row | None]
+    categories: Mapping[str | None, Row | None]
     rows: Sequence[Row]
     scale: Scale
     mean: Period | None
@@ -94,7 +99,19 @@ class Detail:
     @property
     def parts(self) -> tuple[str, str]:
         """What there are several of, in the singular and the plural, where the metric has more than one number."""
-        return ("Coordinate", "Coordinates") if self.metric.kind == "vector" else ("Category", "Categories")
+        names = {"mean": ("Mean", "All and among active"), "vector": ("Coordinate", "Coordinates")}
+        return names.get(self.metric.kind, ("Category", "Categories"))
+
+    @property
+    def among(self) -> bool:
+        """Whether it is the mean among those that recorded anything that is shown."""
+        return self.metric.kind == "mean" and self.category == AMONG
+
+    @property
+    def beyond(self) -> Row | None:
+        """The newest row of the other mean that may be shown: among the active beside that of all, or the reverse."""
+        others = [row for label, row in self.categories.items() if label != self.category]
+        return others[0] if None in self.categories else None
 
     @property
     def spans(self) -> tuple[int, ...]:
@@ -107,14 +124,17 @@ class Detail:
         asked: dict[str, object] = {"segment": wanted.segment, "category": wanted.category, "version": wanted.version}
         asked["windows"] = None if self.wanted.windows == WINDOWS else self.wanted.windows
         asked["end"] = None if self.wanted.end is None else iso(self.stop)
-        kept = {name: value for name, value in {**asked, **changes}.items() if value is not None}
-        return f"/m/{self.metric.name}" + (f"?{urlencode(kept)}" if kept else "")
+        return _link(self.metric.name, {**asked, **changes})
+
+    def beside(self, **changes: object) -> str:
+        """The page of the other metric, with the same segment."""
+        return _link(self.other.name, {"segment": self.wanted.segment, **changes}) if self.other else ""
 
     def data(self, suffix: str = "") -> str:
         """The rows that are shown, for programs: as JSON, or with the suffix of a file."""
         asked: dict[str, object] = {"start": iso(self.start), "end": iso(self.stop), "segment": self.segment}
-        if self.category is not None:
-            asked["category"] = self.category
+        if self.categories:
+            asked["category"] = self.category or ""
         if self.wanted.version is not None or self.apart:
             asked["version"] = self.metric.version
         return f"/v1/metrics/{self.metric.name}/estimates{suffix}?{urlencode(asked)}"
@@ -148,15 +168,19 @@ def detail(store: Store, now: float, name: str, wanted: Wanted) -> Detail | None
     start = stop - wanted.windows * cut.length
 
     def of(segment: str | None, begin: int) -> list[Row]:
-        versions = {known.version for known in asked}
+        versions = {version.version for version in asked}
         found = rows(store, now=now, metric=name, start=begin, end=stop, segment=segment)
         return sorted(
             (row for row in found if row.version in versions), key=lambda row: (row.window_start, row.version)
         )
 
-    names = Definition(definitions(store)[name, subject.version]).categories
+    known = definitions(store)
+    metric = known[name, subject.version]
+    other = _other(known, [known[name, version.version] for version in asked])
+    names = (None, AMONG) if metric.kind == "mean" and other else Definition(metric).categories
     if wanted.category is not None and wanted.category not in names:
-        raise ParameterError("category", wanted.category, f"one of {', '.join(names)}" if names else "left out")
+        labels = ", ".join(filter(None, names))
+        raise ParameterError("category", wanted.category, f"one of {labels}" if names else "left out")
     recent = of(None, stop - min(_RECENT, wanted.windows) * cut.length) if len(declared) > 1 else []
     segment = wanted.segment if wanted.segment is not None else chosen(recent, declared)
     every = of(segment, start)
@@ -164,7 +188,8 @@ def detail(store: Store, now: float, name: str, wanted: Wanted) -> Detail | None
     shown = [row for row in every if row.category == category]
     return Detail(
         wanted=wanted,
-        metric=definitions(store)[name, subject.version],
+        metric=metric,
+        other=other,
         versions=versions,
         apart=[known for known in versions if known not in asked] if wanted.version is None else [],
         segment=segment,
@@ -179,6 +204,21 @@ def detail(store: Store, now: float, name: str, wanted: Wanted) -> Detail | None
         earlier=_first(store, versions) < start,
         later=stop < last,
     )
+
+
+def _other(known: Mapping[tuple[str, int], Metric], asked: Sequence[Metric]) -> Metric | None:
+    """The metric that goes together with the newest of these that has one."""
+    for metric in asked:
+        for one in sorted(known.values(), key=lambda one: -one.version):
+            second, first = (one, metric) if one.source else (metric, one)
+            if second.source == first.hash and second.name == first.name + ACTIVE:
+                return one
+    return None
+
+
+def _link(name: str, asked: Mapping[str, object]) -> str:
+    kept = {key: value for key, value in asked.items() if value is not None}
+    return f"/m/{name}" + (f"?{urlencode(kept)}" if kept else "")
 
 
 def _of(found: Sequence[Row], segment: str, category: str | None) -> list[Row]:

@@ -57,7 +57,7 @@ def spark(found: Sequence[Mark], bounds: Bounds, width: int = 176, height: int =
     parts = [*_joined(found, x, y)]
     last = max((mark for mark in found if mark.row.value is not None), key=lambda mark: mark.at, default=None)
     for mark in found:
-        if mark.shape in MISSING:
+        if mark.row.value is None:
             size = 3 if mark.shape == "open" else 2  # its dots must not run together
             parts.append(_mark(mark.shape, mark.series, x(mark.at), height - 4, size))
         elif mark is last or mark.alone or mark.shape == "zero":
@@ -93,7 +93,7 @@ def plot(
     parts.append(f'<path class="axis" d="M{left:.1f},{bottom + _STRIP}H{width}"/>')
     parts += _joined(found, x, y)
     for mark in found:
-        if mark.shape in MISSING:
+        if mark.row.value is None:
             parts.append(_mark(mark.shape, mark.series, x(mark.at), bottom + _STRIP / 2, 3))
             continue
         if mark.alone:

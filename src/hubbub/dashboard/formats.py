@@ -107,13 +107,13 @@ def denominator(metric: Metric) -> str:
     return f"{turn}the program ran then and reported within {grace}."
 
 
-def measured(metric: Metric) -> str:
-    """What the axis of a chart counts."""
+def measured(metric: Metric, *, among: bool = False) -> str:
+    """What the axis of a chart counts; `among`: the mean among those that recorded anything."""
     if metric.kind == "boolean":
-        return "Share of installations that answer yes"
+        return f"Share of installations that {'recorded anything' if metric.source else 'answer yes'}"
     if metric.shares:
         return f"Share of installations by answer, for each {metric.window}"
-    mean = "Mean of each coordinate" if metric.kind == "vector" else "Mean"
+    mean = "Mean of each coordinate" if metric.kind == "vector" else "Mean among active," if among else "Mean"
     return f"{mean} per installation and {metric.window}; each value is clipped to {possible(metric)}"
 
 
@@ -140,8 +140,15 @@ def outside(metric: Metric, rows: Sequence[Row]) -> bool:
     )
 
 
-def limits(metric: Metric, scale: Scale, rows: Sequence[Row]) -> list[tuple[str, str]]:
-    """What there is to know before these numbers are believed: each as a few words and what they mean."""
+def limits(metric: Metric, scale: Scale, rows: Sequence[Row], *, among: bool = False) -> list[tuple[str, str]]:
+    """What there is to know before these numbers are believed: each as a few words and what they mean.
+
+    Args:
+        metric: Whose they are.
+        scale: How they are written.
+        rows: What is shown.
+        among: Whether it is the mean among those that recorded anything.
+    """
     least, window = count(metric.min_reports), metric.window
     lines = [
         (
@@ -157,6 +164,14 @@ def limits(metric: Metric, scale: Scale, rows: Sequence[Row]) -> list[tuple[str,
             f"them. {a(window).capitalize()} with fewer than {least} shows no value.",
         ),
     ]
+    if among:
+        lines.append(
+            (
+                "One estimate over another.",
+                f"The mean of all, divided by the share that recorded anything. {a(window).capitalize()} on which that "
+                "share may be 0 has no value: it is too uncertain, and its interval all that the value can be.",
+            )
+        )
     if outside(metric, rows):
         lines.append(
             (
@@ -169,6 +184,8 @@ def limits(metric: Metric, scale: Scale, rows: Sequence[Row]) -> list[tuple[str,
         share = "points" if metric.shares else metric.unit
         moved = f"{rounded(scale.factor * lies)}{_HARD}{share}".rstrip()
         lines.append(("Lies count.", f"One liar in a hundred installations can move the value by up to {moved}."))
+    if among:
+        lines.append(("Lies count.", "How far liars can move such a ratio has no bound."))
     if keeps(metric):
         lines.append(
             (

@@ -20,7 +20,9 @@ from hubbub.dashboard.queries import LIST, PAGE, invalid, parameters
 from hubbub.dashboard.refusing import Refusing
 from hubbub.errors import HubbubError, ParameterError
 from hubbub.estimates import Known, metrics
-from hubbub.privacy import describe, sections
+from hubbub.estimates.active import AMONG
+from hubbub.lock import shown
+from hubbub.privacy import describe, nats, sections
 from hubbub.serving.problems import RequestError
 from hubbub.store import Store
 from hubbub.windows import iso
@@ -61,6 +63,7 @@ class Pages:
             glyph=drawing.glyph,
             swatch=drawing.swatch,
             formats=formats,
+            among=AMONG,
             dev=store.dev,
         )
 
@@ -130,6 +133,15 @@ def _dimensions(versions: Sequence[Known]) -> str:
     return json.dumps(values) if values else ""
 
 
+def _together(found: Detail) -> list[str]:
+    """What one report, and a device that never changes, give away with those of the other metric."""
+    if found.other is None:
+        return []
+    pairs = zip(found.metric.prices, found.other.prices, strict=True)
+    sums = {line.key: shown(math.fsum(pair)) for line, pair in zip(describe(found.metric), pairs, strict=True)}
+    return [formats.epsilon(nats(math.inf if sum_ is None else sum_)) for sum_ in (sums["report"], sums["steady"])]
+
+
 def _shown(found: Detail, now: float) -> dict[str, Any]:
     """All that the template of a metric needs."""
     marks = series.marks(found.rows, found.scale)
@@ -160,5 +172,6 @@ def _shown(found: Detail, now: float) -> dict[str, Any]:
         "several": len({row.version for row in found.rows}) > 1,
         "prices": describe(found.metric),
         "sections": sections(found.metric),
-        "limits": formats.limits(found.metric, found.scale, found.rows),
+        "together": _together(found),
+        "limits": formats.limits(found.metric, found.scale, found.rows, among=found.among),
     }

@@ -56,7 +56,7 @@ ROWS: Mapping[str, Parser] = {
 LIST: Mapping[str, Parser] = {"q": _text, "page": _whole()}
 PAGE: Mapping[str, Parser] = {
     "segment": _text,
-    "category": _text,
+    "category": _any(_text),
     "version": _any(_whole()),
     "windows": _whole(MOST),
     "end": _any(instant),

@@ -12,7 +12,7 @@ MARKS = {
     "final": "a value; no more reports are taken",
     "provisional": "a value that may still change: reports still come",
     "zero": "a value of 0: measured, not missing; hollow while provisional",
-    "too_uncertain": "its interval is wider than all that the value can be; it goes on where an arrow is",
+    "too_uncertain": "its interval is as wide as all that the value can be, or wider, and goes on where an arrow is",
     "suppressed": "too few reports: no value is shown",
     "empty": "no reports at all",
     "open": "has not ended, or too few reports so far",
@@ -122,7 +122,7 @@ def surprising(found: Sequence[Mark], bounds: Bounds) -> list[float]:
 
 def _shape(row: Row, scale: Scale) -> str:
     if row.value is None:
-        return row.state if row.state in MISSING else "undecoded"
+        return row.state if row.state in (*MISSING, "too_uncertain") else "undecoded"
     if row.state == "too_uncertain":
         return row.state
     return "zero" if float(scale.bare(row.value)) == 0 else row.state

@@ -7,6 +7,7 @@ import msgspec
 from hubbub.lock import shown
 from hubbub.store import Store
 from hubbub.store.catalogue import Definition
+from hubbub.wire import TRAVELLING_HASH
 
 
 class Costs(msgspec.Struct, frozen=True):
@@ -19,7 +20,11 @@ class Costs(msgspec.Struct, frozen=True):
 
 
 class Known(msgspec.Struct, frozen=True):
-    """One version of a metric; `hash` as it travels, `grace` in seconds."""
+    """One version of a metric, by the names of its lock.
+
+    `hash`, and `source` where another metric feeds it, as they travel; `grace` in seconds; `lower` and `step` in
+    millionths of the unit; `aggregate` also where the lock leaves it out.
+    """
 
     name: str
     version: int
@@ -37,6 +42,17 @@ class Known(msgspec.Struct, frozen=True):
     prices: Costs
     description: str
     purpose: str
+    owners: list[str]
+    encoder: str
+    integers: list[int]
+    lower: int
+    step: int
+    labels: list[str]
+    rotation: str
+    presence: str
+    seal: str
+    aggregate: str
+    source: str
 
     @classmethod
     def of(cls, definition: Definition) -> Self:
@@ -59,6 +75,17 @@ class Known(msgspec.Struct, frozen=True):
             prices=Costs(*map(shown, metric.prices)),
             description=metric.description,
             purpose=metric.purpose,
+            owners=list(metric.owners),
+            encoder=metric.encoder.name,
+            integers=list(metric.encoder.canonical()),
+            lower=metric.lower,
+            step=metric.step,
+            labels=list(metric.labels),
+            rotation=metric.rotation,
+            presence=metric.presence,
+            seal=metric.seal,
+            aggregate=metric.aggregated,
+            source=metric.source[:TRAVELLING_HASH],
         )
 
 

@@ -1,11 +1,12 @@
 """Several windows together: their mean, and the difference of two such means.
 
 Windows are not a bigger sample: a device repeats its permanent answers, and its own value hardly changes. How the error
-of their mean follows, and the interval, stands in `hubbub.estimates.combining`. Specification: spec/estimates.md.
+of their mean follows, and the interval, stands in `hubbub.estimates.combining`; of a mean among those that recorded
+anything, in `hubbub.estimates.active`. Specification: spec/estimates.md.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from statistics import NormalDist
 from typing import Any
@@ -14,13 +15,15 @@ import msgspec
 import numpy as np
 
 from hubbub.errors import ParameterError
-from hubbub.estimates.combining import apart, combine
+from hubbub.estimates import active
+from hubbub.estimates.combining import apart, mean_of
 from hubbub.estimates.rows import check_level, constants
 from hubbub.estimates.spots import Spot, spots
 from hubbub.store import Store
 from hubbub.windows import iso
 
 NO_WINDOWS = "a metric with windows that have ended, from start to end"
+Spots = tuple[Spot, ...]  # of one window and segment
 
 
 class Period(msgspec.Struct, frozen=True):
@@ -31,7 +34,8 @@ class Period(msgspec.Struct, frozen=True):
         window_start: Where the first window that counts begins.
         window_end: Where the last one ends.
         state: As of a row; `open` and `provisional` where one of the windows still is.
-        windows: Windows that count: those that have ended and of which reports are known.
+        windows: Windows that count: those that have ended and of which reports are known, of both metrics where the
+            mean is among those that recorded anything; n is then that of the report which came less often.
         left_out: Windows between start and end that have ended without any.
         n: Reports in all of them together; fewer devices sent them.
         n_effective: Devices that sent them: for each turn its mean n, since those of another turn are other devices.
@@ -41,7 +45,7 @@ class Period(msgspec.Struct, frozen=True):
         se_opposed: The product of those of two periods is the most by which their errors can be negatively correlated.
         ci_low: Lower end of an interval that holds the truth with chance `level`, at least.
         ci_high: Upper end.
-        method: `wilson` or `clopper_pearson`, by analogy to rows.
+        method: `wilson` or `clopper_pearson`, by analogy to rows; `fieller` of a mean among the active.
         tidied: `value` clipped to what the truth can be.
     """
 
@@ -67,7 +71,7 @@ class Period(msgspec.Struct, frozen=True):
     tidied: float | None
     epsilon: float | None
     permanent_epsilon: float | None
-    manipulation_per_percent: float
+    manipulation_per_percent: float | None
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -110,7 +114,7 @@ def period(
         version: One version; may be left out where all windows are of one encoding. Others with the same encoding
             count too.
         level: Chance with which the interval is to hold the truth.
-        category: One category, where the metric counts several.
+        category: One category, where the metric counts several; "among active" of a mean with a second report.
 
     Raises:
         ParameterError: A metric, segment, version or category that is not there, no windows, or a level outside (0, 1).
@@ -124,11 +128,20 @@ def period(
     labels = sorted({spot.segment for spot in ended})
     if len(labels) > 1:
         raise ParameterError("segment", segment, "one of " + ", ".join(map(repr, labels)))
+    ended.sort(key=lambda spot: spot.window)
+    if category == active.AMONG:
+        shares = active.seconds(store, metric, ended, now=now, start=start, end=end, segment=segment)
+        pairs = [(spot, shares[active.place(spot)]) for spot in ended if active.place(spot) in shares]
+        if pairs:
+            mean = _judged(pairs, now, level, lambda used: active.together(used, now, level))
+            left_out = mean.left_out + len(ended) - len(pairs)
+            return msgspec.structs.replace(mean, category=category, left_out=left_out, **active.prices(*pairs[-1]))
     names = ended[0].definition.categories
     if (names and category not in names) or (not names and category is not None):
-        raise ParameterError("category", category, f"one of {', '.join(names)}" if names else "left out: it has none")
+        expected = f"one of {', '.join(names)}" if names else f"left out, or {active.AMONG!r} of a mean with active"
+        raise ParameterError("category", category, expected)
     index = names.index(category) if category is not None else None
-    mean = _judged(sorted(ended, key=lambda spot: spot.window), now, level, index)
+    mean = _judged([(spot,) for spot in ended], now, level, lambda used: _figures(used, now, level, index))
     return msgspec.structs.replace(mean, category=category)
 
 
@@ -149,30 +162,36 @@ def _encoding(ended: Sequence[Spot], metric: str, version: int | None) -> list[S
     return [spot for spot in ended if spot.definition.hash in hashes]
 
 
-def _judged(ended: Sequence[Spot], now: float, level: float, category: int | None) -> Period:
-    """State and figures of windows of one encoding and segment, in order of time."""
-    used = [spot for spot in ended if spot.summary(now).n]
-    first, last = (used or ended)[0], (used or ended)[-1]
-    metric, bounds = last.definition.metric, last.definition.mechanism.bounds
-    n = sum(spot.summary(now).n for spot in used)
-    n_effective = _devices([(spot.window % metric.report_every, spot.summary(now).n) for spot in used])
-    pending = not all(spot.closed(now) for spot in ended)
+def _judged(
+    ended: Sequence[Spots], now: float, level: float, figured: Callable[[Sequence[Spots]], dict[str, Any]]
+) -> Period:
+    """State and figures of windows of one encoding and segment, in order of time.
+
+    Args:
+        ended: What each window has: the spots that its figures are made of, first that of the metric.
+        now: Unix seconds.
+        level: As for `period`.
+        figured: Figures of those windows of which all spots have reports.
+    """
+    used = [(each, n) for each in ended if (n := active.reports(each, now))]
+    counting = [each for each, _ in used]
+    first, last = (counting or ended)[0][0], (counting or ended)[-1][0]
+    metric = last.definition.metric
+    n_effective = _devices([(spot.window % metric.report_every, n) for (spot, *_), n in used])
+    pending = not all(spot.closed(now) for each in ended for spot in each)
     figures: dict[str, Any] = dict.fromkeys(("value", "se", "se_opposed", "ci_low", "ci_high", "method", "tidied"))
-    state = "open" if pending else "suppressed" if n else "empty"
-    if n and n_effective >= metric.min_reports:
-        figures = _figures(used, now, level, category)
-        state = "provisional" if pending else "final"
-        if figures["ci_high"] - figures["ci_low"] > bounds[1] - bounds[0]:
-            state = "too_uncertain"
+    figures["state"] = "open" if pending else "suppressed" if used else "empty"
+    if used and n_effective >= metric.min_reports:
+        figures = figured(counting)
+        figures["state"] = figures["state"] or ("provisional" if pending else "final")
     return Period(
         category=None,
         window_start=iso(first.definition.windows.start(first.window)),
         window_end=iso(last.end),
         segment=last.segment,
-        state=state,
         windows=len(used),
         left_out=len(ended) - len(used),
-        n=n,
+        n=sum(n for _, n in used),
         n_effective=n_effective,
         **figures,
         **constants(last.definition, level),
@@ -187,34 +206,29 @@ def _devices(reports: Sequence[tuple[int, int]]) -> int:
     return math.floor(sum(Fraction(sum(each), len(each)) for each in turns.values()))
 
 
-def _figures(used: Sequence[Spot], now: float, level: float, category: int | None) -> dict[str, Any]:
-    mechanism, every = used[0].definition.mechanism, used[0].definition.metric.report_every
-    estimates = [mechanism.estimate(spot.summary(now)) for spot in used]
+def _figures(used: Sequence[Spots], now: float, level: float, category: int | None) -> dict[str, Any]:
+    definition = used[0][0].definition
+    mechanism, every = definition.mechanism, definition.metric.report_every
+    estimates = [mechanism.estimate(spot.summary(now)) for spot, *_ in used]
     if category is not None:
         estimates = [estimate.pick(category) for estimate in estimates]
     one = estimates[0]
     if len(estimates) == 1:
         value, se, (low, high), method, crowd = one.value, one.se, one.interval(level), one.method(level), 1 / one.n
     else:
-        zero, scale = one.crowd.zero, one.crowd.scale
-        mean = combine(
-            [(float(estimate.value) - zero) / scale for estimate in estimates],
-            [estimate.n for estimate in estimates],
-            [spot.window % every for spot in used],
-            noise=one.crowd.noise,
-            slope=one.crowd.slope,
-            level=level,
-        )
-        value, low, high = (np.asarray(zero + scale * end) for end in (mean.value, mean.low, mean.high))
-        se, method, crowd = np.asarray(scale * mean.se), mean.method, mean.crowd
+        turns = [spot.window % every for spot, *_ in used]
+        mean = mean_of(estimates, [estimate.n for estimate in estimates], turns, level)
+        value, se, low, high, method, crowd = mean.value, mean.se, mean.low, mean.high, mean.method, mean.crowd
+    bounds = mechanism.bounds
     return {
+        "state": "too_uncertain" if high - low > bounds[1] - bounds[0] else "",
         "value": float(value),
         "se": float(se),
         "se_opposed": abs(one.crowd.scale) * math.sqrt(one.crowd.opposed * crowd),
         "ci_low": float(low),
         "ci_high": float(high),
         "method": method,
-        "tidied": float(np.clip(value, *mechanism.bounds)),
+        "tidied": float(np.clip(value, *bounds)),
     }
 
 

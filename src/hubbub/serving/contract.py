@@ -109,7 +109,11 @@ class Last(msgspec.Struct, frozen=True):
 
 
 class Listed(Known, frozen=True):
-    """One version of a metric; `hash` as it travels, `grace` in seconds, `last` null before the first report."""
+    """One version of a metric, by the names of its lock; `last` is null before the first report.
+
+    `hash`, and `source` where another metric feeds it, as they travel; `grace` in seconds; `lower` and `step` in
+    millionths of the unit; `aggregate` also where the lock leaves it out; prices in nats, null where there is no bound.
+    """
 
     last: Last | None
 
@@ -173,7 +177,9 @@ _LEVEL = Parameter(
     {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1, "default": 0.95},
 )
 _VERSION = Parameter("version", "Only this version of the metric", {"type": "integer", "minimum": 1})
-_CATEGORY = Parameter("category", "One category or coordinate, of metrics that have several", {"type": "string"})
+_CATEGORY = Parameter(
+    "category", "One category or coordinate, of metrics that have several; empty: rows without one", {"type": "string"}
+)
 _ASKED = {
     400: ("invalid_parameter",),
     403: ("cross_site",),

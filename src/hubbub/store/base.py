@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Protocol, Self
 
+from hubbub.clock import ScaledClock
 from hubbub.errors import HubbubError
 from hubbub.lock import Lock, Metric
 from hubbub.summary import Summary
@@ -92,6 +93,20 @@ class Store(Protocol):
     @property
     def dev(self) -> bool:
         """Whether it was made by `serve --dev`: its time is not that of the world."""
+        ...
+
+    @property
+    def clock(self) -> ScaledClock | None:
+        """The clock of the `serve --dev` that ran it last; None for real reports, or where none has."""
+        ...
+
+    def run_by(self, clock: ScaledClock) -> None:
+        """Keep the clock that a store of `serve --dev` runs by from now on, in place of the one before it.
+
+        Raises:
+            ParameterError: It is a store of real reports.
+            StoreError: The store cannot be written.
+        """
         ...
 
     def accept(self, lock: Lock) -> None:

@@ -10,6 +10,7 @@ APPLICATION_ID = int.from_bytes(b"hubb", "big")
 BUSY_SECONDS = 5.0  # how long a write waits for another one's transaction
 _MARKED = 2  # schema from which on a store has marks
 _DEV = "dev"  # mark of a store whose time is not that of the world
+CLOCK = "clock"  # mark of the same: speed, start and origin of the clock that it runs by, as JSON
 _WAL_BYTES = 64 << 20  # what the write-ahead log may keep on disk after a checkpoint
 
 # Step i brings a store of schema i to i + 1; SQLite's `user_version` is the schema. Append only: stores have run them.

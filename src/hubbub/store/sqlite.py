@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import msgspec
 
+from hubbub.clock import ScaledClock
 from hubbub.errors import ParameterError
 from hubbub.lock import Lock, dump, parse
 from hubbub.store.base import (
@@ -26,7 +27,7 @@ from hubbub.store.base import (
     WindowKey,
 )
 from hubbub.store.catalogue import Catalogue, Definition
-from hubbub.store.schema import connect
+from hubbub.store.schema import CLOCK, connect
 from hubbub.summary import Summary
 
 # One statement per window: rows bound one by one would hand the interpreter's lock to the event loop at each of them.
@@ -78,6 +79,22 @@ class SqliteStore:
         """Let go of the file."""
         with self._turn:
             self._connection.close()
+
+    @property
+    def clock(self) -> ScaledClock | None:
+        """The clock that a store of `serve --dev` runs by."""
+        found = self._read("SELECT value FROM marks WHERE name = ?", (CLOCK,)) if self.dev else []
+        return ScaledClock(*msgspec.json.decode(found[0][0], type=tuple[float, float, float])) if found else None
+
+    def run_by(self, clock: ScaledClock) -> None:
+        """Keep the clock that a store of `serve --dev` runs by from now on."""
+        if not self.dev:
+            raise ParameterError(
+                "clock", clock.speed, "left out for a store of real reports, whose time is the world's"
+            )
+        told = msgspec.json.encode((clock.speed, clock.start, clock.origin)).decode()
+        with self._transaction():
+            self._connection.execute("INSERT OR REPLACE INTO marks (name, value) VALUES (?, ?)", (CLOCK, told))
 
     def accept(self, lock: Lock) -> None:
         """Keep the lock's metrics for good."""

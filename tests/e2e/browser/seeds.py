@@ -240,6 +240,31 @@ def kinds(store: Store) -> None:
             assert set(store.write([Report(where, i, "", one) for i, one in enumerate(payloads)])) <= {"accepted"}
 
 
+AMONG = """
+schema = "hubbub.registry/1"
+collection = "browser-test"
+[metrics."editor.review"]
+kind = "mean"
+active = true
+lower = 0
+upper = 240
+unit = "min"
+description = "Minutes of reviewing, per installation and day"
+epsilon = 4.0
+dimensions.channel = ["stable", "beta"]
+"""
+
+
+def among(store: Store) -> None:
+    """A mean among those that recorded anything; on some days it cannot be given, for one reason each."""
+    mean, share = build(loads(AMONG.replace('"]\nkind', f'"]{COMMON}kind').encode(), "metrics.toml")).metrics.values()
+    odd = {TODAY - 20: (0, 0.0), TODAY - 17: (60, 0.4), TODAY - 12: (400, 0.01), TODAY - 11: (400, 0.01)}
+    for metric, whole in ((mean, 110), (share, 1)):
+        days = [(day, *odd.get(day, (3000, 0.5 - 0.3 * ((day + 3) % 7 > 4)))) for day in range(TODAY - 45, TODAY)]
+        fill(store, metric, (arriving(metric, day, n, whole * active, "stable") for day, n, active in days))
+        fill(store, metric, (arriving(metric, day, n // 4, whole * active, "beta") for day, n, active in days))
+
+
 def many(store: Store) -> None:
     """Three hundred metrics with a fortnight each."""
     some = [yes_no(f"many.metric_{i:03}", description=f"The metric number {i} of three hundred") for i in range(300)]
@@ -249,7 +274,7 @@ def many(store: Store) -> None:
 
 
 SEEDS: dict[str, Callable[[Store], None]] = {
-    made.__name__: made for made in (full, empty, silent, states, ranges, kinds, hostile, many)
+    made.__name__: made for made in (full, empty, silent, states, ranges, kinds, among, hostile, many)
 }
 
 

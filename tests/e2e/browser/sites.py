@@ -11,6 +11,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from hubbub.dashboard import create_app
+from hubbub.lock import ACTIVE
 from hubbub.serving.protocol import Protocol
 from hubbub.store import open_store
 from tests.e2e.browser.seeds import Seed
@@ -29,7 +30,8 @@ class Site:
     def pages(self) -> list[str]:
         """Paths of all its pages; of hundreds that are alike, the first and the last."""
         names = self.seed.metrics if len(self.seed.metrics) < 100 else (self.seed.metrics[0], self.seed.metrics[-1])
-        return ["/", *(f"/m/{name}" for name in names)]
+        among = [name for name in names if name + ACTIVE in names]
+        return ["/", *(f"/m/{name}" for name in names), *(f"/m/{name}?category=among+active" for name in among)]
 
     def get(self, path: str) -> tuple[str, bytes]:
         """Type and content of what is there."""

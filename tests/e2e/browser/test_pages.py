@@ -75,7 +75,14 @@ def missing(page: Page) -> Iterator[str]:
 
 @pytest.mark.parametrize(
     ("name", "path"),
-    [("full", "/"), ("full", "/m/editor.minutes"), ("silent", "/"), ("states", "/m/state.mixed"), ("hostile", "/")],
+    [
+        ("full", "/"),
+        ("full", "/m/editor.minutes"),
+        ("silent", "/"),
+        ("states", "/m/state.mixed"),
+        ("among", "/m/editor.review?category=among+active"),
+        ("hostile", "/"),
+    ],
 )
 def test_a_page_is_for_everybody(site: Open, lenient: Look, name: str, path: str) -> None:
     page = lenient.open(site(name).url + path, scheme="light", width=WIDE)

@@ -10,7 +10,7 @@ def check_new_store_is_empty(opens: Opens) -> None:
     with opens() as store:
         same((store.locks(), store.windows(), store.cells(), store.published()), ([], [], [], []), "what it holds")
         same((store.counters(), store.counters(PROBLEMS_TOTAL)), ({}, {}), "counters")
-        same((check(store), store.dev), ([], False), "its state")
+        same((check(store), store.dev, store.clock), ([], False, None), "its state")
 
 
 def check_cells_come_sorted_and_as_asked(opens: Opens) -> None:
