@@ -341,7 +341,7 @@ def test_the_shell_and_the_pages_show_it(
             assert out.count(f"; with that of {ACTIVE} 8.000 and ") == 1
 
 
-def test_pretend_devices_leave_it_out() -> None:
+def test_pretend_devices_feed_both() -> None:
     found = plan(lock(), STARTS + 10.0)
-    assert [metric.name for metric in found.spans] == [NAME]
-    assert "something to report" in found.left_out[ACTIVE]
+    assert [metric.name for metric in found.spans] == [NAME, ACTIVE]
+    assert found.left_out == {}

@@ -21,10 +21,12 @@ from hubbub.errors import HubbubError
 from hubbub.lock import Lock, Metric, dump
 from hubbub.mechanisms import of_metric
 from hubbub.replay import crowd as crowds
-from hubbub.replay.pretend import KINDS, Habits
+from hubbub.replay.pretend import habits
+from hubbub.replay.vocabulary import made
 from hubbub.store import open_store
 from hubbub.windows import midnight
 from tests.unit.collecting import DAY, FIRST, end, late, lock, minutes
+from tests.unit.crowd_support import everything
 from tests.unit.serving import PATIENCE, Serving, within
 
 BORN = FIRST * DAY + 1000.0
@@ -72,12 +74,13 @@ def crowd(*words: str) -> tuple[int, Any]:
 
 
 def test_help_names_what_can_be_filled(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    assert KINDS == ("boolean", "mean")
     monkeypatch.setenv("COLUMNS", "100")
     assert crowd("crowd", "--help")[0] == 0
     flat = " ".join(capsys.readouterr().out.split())
-    assert "Fill your own yes/no and mean metrics" in flat
-    assert "Metrics of other kinds, and the second report of active = true, are named and left out." in flat
+    assert "Fill your own metrics with pretend devices" in flat
+    assert "left out" not in flat
+    for option in ("--words", "--list-words", "--store"):
+        assert option in flat
 
 
 def test_a_registry_is_filled(served: Serving, dev_lock: Lock, capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,14 +97,89 @@ def test_a_registry_is_filled(served: Serving, dev_lock: Lock, capsys: pytest.Ca
     for window in {row["window"] for row in rows}:
         assert sum(row["n"] for row in rows if (row["window"], row["metric"]) == (window, "editor.minutes")) == 60
     (metric,) = (metric for metric in dev_lock.metrics.values() if metric.kind == "boolean")
-    habits = Habits(metric, 60, 7)
+    yes = habits(dev_lock, metric, 60, 7)
     for row in rows:
+        assert row["category"] == ""
         if row["metric"] == metric.name:
             moment = datetime.datetime.fromisoformat(row["window"]).timestamp()
-            assert row["truth"] == habits.values(metric.windows.index(moment)).mean()
+            assert row["truth"] == yes.said(metric.windows.index(moment)).values.mean()
     assert "60 pretend devices, until " in told.err
     assert "flight.late: 3 hours from " in told.err
     assert "warning" not in told.err
+
+
+FILLED = ("boolean.all", "mean.count", "choice.most", "histogram.sum", "words.last", "vector.sum", "active")
+
+
+def test_a_registry_of_all_kinds_is_filled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Fails by chance below 1e-8, also in the night of a Sunday, when least is said.
+
+    No estimate is further from the truth than four half-widths of its interval, and the rarer word of two, of an eighth
+    of the devices at least, lies ten standard errors above what is needed to be found.
+    """
+    today = datetime.datetime.now(datetime.UTC).date()
+    life = {"starts": str(today), "expires": str(today + datetime.timedelta(days=300))}
+    price = {"epsilon": "8.0", "min_reports": "1", "window": '"hour"'}
+    every = everything(*FILLED, **price, **life)
+    (tmp_path / "words.txt").write_text("mine\nyours\n")
+    with Serving(tmp_path, every, now=None, options=("--dev",)) as served:
+        listed = words(served, "--devices", "300", "--windows", "2", "--words", str(tmp_path / "words.txt"))
+        code, _ = crowd(*listed, "--store", f"{served.store}.dev", "--json")
+        told = capsys.readouterr()
+        assert code == 0, told.err
+        assert "left out" not in told.err
+        status, page = served.get("/m/app.choice.most")
+        with answers.source(f"http://127.0.0.1:{served.read_port}") as source:
+            shown = {row.metric for row in source.rows(None, answers.Span(None, None), None, 0.95) if row.n == 300}
+    rows = json.loads(told.out)
+    categories = {name: [row["category"] for row in rows if row["metric"] == name] for name in every.metrics}
+    assert shown == set(every.metrics)
+    assert (status, "contrast" in page) == (200, True)
+    assert categories == {
+        "app.boolean.all": [""] * 2,
+        "app.mean.count": [""] * 2,
+        "app.choice.most": ["none", "light", "dark", "sepia", "contrast"] * 2,
+        "app.histogram.sum": [f"{5 * i} to {5 * i + 5}" for i in range(8)] * 2,
+        "app.words.last": ["mine", "yours"] * 2,
+        "app.vector.sum": ["x", "y", "z"] * 2,
+        "app.active": ["", "among active"] * 2,
+        "app.active.active": [""] * 2,
+    }
+    for row in rows:
+        assert (row["n"], row["sent"]) == (300, 300)
+        half = (row["ci_high"] - row["ci_low"]) / 2
+        assert abs(row["estimate"] - row["truth_clipped"]) < 4 * half, row
+
+
+def test_words_are_found_later_with_the_commands_that_are_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commonest word is one of a twelfth of the devices at least: by chance not found below 1e-7."""
+    today = datetime.datetime.now(datetime.UTC).date()
+    life = {"starts": str(today), "expires": str(today + datetime.timedelta(days=300))}
+    tags = everything("words.last", epsilon="12.0", min_reports="1", window='"hour"', **life)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    with Serving(tmp_path, tags, now=None, options=("--dev",)) as served:
+        assert crowd(*words(served, "--devices", "600", "--windows", "1", "--seed", "3"))[0] == 0
+        told = capsys.readouterr()
+        commands = [line.split() for line in told.out.splitlines() if line.startswith(("  echo ", "  hubbub "))]
+        clock, listing, estimating = commands
+        Path(clock[-1]).write_text(clock[1])
+        assert crowd(*listing[1:-2])[0] == 0
+        Path(listing[-1]).write_text(capsys.readouterr().out)
+        assert crowd(*[f"{served.store}.dev" if word == "STORE" else word for word in estimating[1:]])[0] == 0
+    assert listing[-4:-2] == ["3", "--list-words"]
+    found = capsys.readouterr().out
+    assert made(3)[0] in found
+    assert "provisional, 600 reports" in found
+
+
+def test_another_store_is_refused(served: Serving, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with open_store(tmp_path / "other.db", dev=True) as other:
+        other.accept(lock(late(name="app.other")))
+    assert crowd(*words(served, "--devices", "5", "--store", str(tmp_path / "other.db")))[0] == 2
+    assert "other.db is not the store of this collector" in capsys.readouterr().err
 
 
 def test_people_are_shown_tables(served: Serving, capsys: pytest.CaptureFixture[str]) -> None:
@@ -224,7 +302,7 @@ def test_the_truth_is_that_of_those_who_reported(tmp_path: Path) -> None:
     found = {(outcome.metric, outcome.window): outcome for outcome in crowd.outcomes}
     mechanism = of_metric(every)
     for window in plan.spans[every]:
-        values = Habits(every, 40, 5).values(window)
+        values = habits(lock(every), every, 40, 5).said(window).values
         clipped = [float(mechanism.truth(int(index))) for index in mechanism.index(values)]
         outcome = found.pop((every, window))
         assert outcome.sent == 40
@@ -233,7 +311,7 @@ def test_the_truth_is_that_of_those_who_reported(tmp_path: Path) -> None:
     first, second = found.values()
     assert first.sent + second.sent == 40  # each device has its turn in one of the two days
     assert first.sent % 40
-    whole = [Habits(turns, 40, 5).values(outcome.window).sum() for outcome in (first, second)]
+    whole = [habits(lock(turns), turns, 40, 5).said(outcome.window).values.sum() for outcome in (first, second)]
     assert 0 < first.truth * first.sent < whole[0]
     assert 0 < second.truth * second.sent < whole[1]
 

@@ -1,4 +1,4 @@
-"""Pretend devices before they meet a collector: what they say, when they report, and whom they turn to."""
+"""Pretend devices before they meet a collector: when they report, and whom they turn to."""
 
 import asyncio
 import http.server
@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from hubbub import cli
@@ -16,64 +15,16 @@ from hubbub.cli.serve import _crowd
 from hubbub.clock import ManualClock, ScaledClock
 from hubbub.collector import create_app
 from hubbub.errors import HubbubError, ParameterError
-from hubbub.lock import Metric
-from hubbub.mechanisms import of_metric
 from hubbub.replay import dev
 from hubbub.replay.crowd import plan
-from hubbub.replay.pretend import Habits, places
+from hubbub.replay.pretend import places
 from hubbub.store import open_store
 from hubbub.windows import midnight
 from tests.unit.collecting import DAY, FIRST, ask, end, late, lock, minutes
+from tests.unit.crowd_support import everything
 from tests.unit.test_serving_openapi import described, fits
 
-MONDAY = FIRST + 6  # 2026-12-07
 NOON = FIRST * DAY + DAY // 2
-
-
-def numbers(metric: Metric, window: int, devices: int = 2000, seed: int = 0) -> Any:
-    return np.asarray(Habits(metric, devices, seed).values(window), float)
-
-
-@pytest.mark.parametrize("metric", [late(), minutes()], ids=["boolean", "mean"])
-def test_values_follow_from_seed_metric_and_window_alone(metric: Metric) -> None:
-    habits = Habits(metric, 50, 3)
-    later = habits.values(MONDAY + 1)
-    again = Habits(metric, 50, 3)
-    assert (again.values(MONDAY) == habits.values(MONDAY)).all()
-    assert (again.values(MONDAY + 1) == later).all()
-    assert (habits.values(MONDAY) != later).any()
-    for other in (Habits(metric, 50, 4), Habits(late(name="other.name"), 50, 3)):
-        assert (other.values(MONDAY) != habits.values(MONDAY)).any()
-
-
-def test_a_device_keeps_to_its_habit_and_all_of_them_to_the_week() -> None:
-    """Fixed seeds: what passes once passes always; the bounds leave room for another seed."""
-    for metric in (late(), minutes()):
-        monday, tuesday = numbers(metric, MONDAY), numbers(metric, MONDAY + 1)
-        assert 0.3 < np.corrcoef(monday, tuesday)[0, 1] < 0.95
-        assert numbers(metric, MONDAY + 6).mean() < 0.75 * monday.mean()  # Sunday
-    hours = late(window="hour")
-    night, day = MONDAY * 24 + 3, MONDAY * 24 + 15
-    assert numbers(hours, night).mean() < 0.5 * numbers(hours, day).mean()
-    weeks = [numbers(late(window="week"), week).mean() for week in range(2970, 2976)]
-    assert max(weeks) < 1.4 * min(weeks)
-
-
-def test_a_share_is_neither_rare_nor_everywhere() -> None:
-    values = Habits(late(), 2000, 0).values(MONDAY)
-    assert values.dtype == bool
-    assert 0.2 < values.mean() < 0.6
-
-
-def test_a_mean_lies_in_its_range_on_its_grid_and_sometimes_above() -> None:
-    metric = minutes(lower=-60_000_000, step=500_000)  # -60 to 180 in halves
-    low, high = of_metric(metric).bounds
-    assert (low, high) == (-60, 180)
-    values = numbers(metric, MONDAY)
-    assert values.min() >= low
-    assert ((values * 2) % 1 == 0).all()
-    assert 0.005 < (values > high).mean() < 0.15
-    assert 0.15 < (values.mean() - low) / (high - low) < 0.6
 
 
 def test_places_are_those_that_all_metrics_allow() -> None:
@@ -124,6 +75,16 @@ def test_a_plan_names_what_cannot_be_reported() -> None:
     }
     assert plan(lock(ahead), NOON, 5).spans == plan(lock(over), NOON, 5).spans == {}
     assert plan(lock(ahead), NOON, 25).spans == {ahead: range(FIRST + 19, FIRST + 26)}
+
+
+def test_a_share_of_the_active_needs_its_mean() -> None:
+    """A lock may have the second report alone, which nobody feeds then."""
+    both = everything("active")
+    mean, share = both.metrics.values()
+    assert plan(both, NOON, 2).spans.keys() == {mean, share}
+    found = plan(lock(late(), share), NOON, 2)
+    assert [metric.name for metric in found.spans] == ["flight.late"]
+    assert found.left_out == {share.name: "app.active, of which it tells, is no metric of this lock"}
 
 
 # Whom they turn to
@@ -240,6 +201,7 @@ def test_serve_names_the_command_that_fills_it() -> None:
         (("--devices", "0"), "'--devices'"),
         (("--windows", "0"), "'--windows'"),
         (("--seed", "-1"), "'--seed'"),
+        (("--words", "metrics.toml"), "--words must be a list with a word in each line"),
     ],
 )
 def test_options_out_of_range(

@@ -1,6 +1,6 @@
 """`hubbub crowd`: pretend devices for one's own registry, on a collector in dev mode."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
@@ -8,24 +8,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hubbub.cli.output import complain, console, emit_json, log, needs, table_of
+from hubbub.cli.beside import LEVEL, as_row, date, many, show, start
+from hubbub.cli.output import complain, console, emit_json, log, needs
 from hubbub.errors import HubbubError, ParameterError
 from hubbub.wire import TRAVELLING_HASH
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
+    from hubbub.answers import Source
     from hubbub.answers.remote import Listener
+    from hubbub.cli.beside import Pair
     from hubbub.clock import ScaledClock
-    from hubbub.estimates import Known, Row
-    from hubbub.lock import Lock, Metric
-    from hubbub.replay.crowd import Crowd, Outcome, Plan
+    from hubbub.estimates import Row
+    from hubbub.lock import Lock
+    from hubbub.replay.crowd import Crowd, Key, Outcome, Plan
 
-    Pair = tuple[Outcome, Row | None]
-
-LEVEL = 0.95
 _INTERRUPTED = 130
-_MOST = 30  # rows of a metric that are printed
 
 
 def crowd(
@@ -42,11 +39,20 @@ def crowd(
         typer.Option(min=1, help="How long, in windows of the longest kind; 24 hours, 7 days or 2 weeks by default."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Another one makes other devices.")] = 0,
+    words: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="What they say for metrics of words, one a line, commonest first."),
+    ] = None,
+    list_words: Annotated[
+        bool, typer.Option("--list-words", help="Print the words that they say without --words, and end.")
+    ] = False,
+    store: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The collector's store, to find words in: they are not told over HTTP."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON array of windows.")] = False,
 ) -> None:
-    """Fill your own yes/no and mean metrics with pretend devices, to see them on the dashboard before real ones.
-
-    Metrics of other kinds, and the second report of `active = true`, are named and left out.
+    """Fill your own metrics with pretend devices, to see them on the dashboard before real ones.
 
     Works with a collector of `hubbub serve --dev` alone, where a day passes in 10 s. Each device is a real client with
     its own secret that sends disguised reports over HTTP; what it would say is made up, so the truth can be printed
@@ -59,6 +65,10 @@ def crowd(
     from hubbub.replay import dev
     from hubbub.replay.health import next_port
 
+    said = _words(words, seed)
+    if list_words:
+        print("\n".join(said))
+        return
     lock = read_registry(registry)
     remedy = _remedy(registry)
     try:
@@ -69,20 +79,36 @@ def crowd(
     _leave_out(plan)
     dev.admit(collector, ((metric, span[0]) for metric, span in plan.spans.items()), f"start it anew: {remedy}")
     address = next_port(collector) if read is None else read
-    with crowded(), _reading(address, collector, plan) as listener:
+    with crowded(), _reading(address, collector, plan) as listener, _within(store, clock, plan) as file:
         _announce(plan, clock, devices)
-        found = _live(lock, plan, collector, clock, devices, seed)
-        pairs = _beside(found, listener)
+        found = _live(lock, plan, collector, clock, devices, seed, said)
+        pairs = _beside(found, listener, file, said)
         known = {(entry.name, entry.hash): entry for entry in listener.metrics()}
     if json:
-        emit_json([_as_row(*pair) for pair in pairs])
+        emit_json([as_row(*pair) for pair in pairs])
     else:
-        _show(pairs, known)
+        show(pairs, known)
+        asked = sorted({outcome.metric.name for outcome in found.outcomes if outcome.metric.kind == "words"})
+        if asked and store is None:
+            _how_to_find(asked, registry, seed, words, clock.now())
         console().print(f"Look at {address}/ in a browser.", soft_wrap=True)
     for line in _failings(found):
         complain(line)
     if found.interrupted:
         raise typer.Exit(_INTERRUPTED)
+
+
+def _words(path: Path | None, seed: int) -> Sequence[str]:
+    """What devices say for metrics of words."""
+    from hubbub.cli.candidates import read
+    from hubbub.replay.vocabulary import made
+
+    if path is None:
+        return made(seed)
+    try:
+        return read(path)
+    except ParameterError as error:
+        raise ParameterError("--words", error.value, error.expected) from None
 
 
 def _remedy(registry: Path) -> str:
@@ -98,16 +124,16 @@ def _leave_out(plan: "Plan") -> None:
     if not plan.spans:
         cure = "--windows N reaches further" if plan.end else "a collector that is started anew begins at the present"
         raise HubbubError(
-            f"no metric of this registry can be reported; the collector's clock shows {_date(plan.born)}, and {cure}"
+            f"no metric of this registry can be reported; the collector's clock shows {date(plan.born)}, and {cure}"
         )
 
 
 def _announce(plan: "Plan", clock: "ScaledClock", devices: int) -> None:
     """Say what will happen."""
     seconds = (plan.end - plan.born) / clock.speed
-    complain(f"{devices} pretend devices, until {_date(plan.end)} by the collector's clock: at least {seconds:.0f} s")
+    complain(f"{devices} pretend devices, until {date(plan.end)} by the collector's clock: at least {seconds:.0f} s")
     for metric, span in plan.spans.items():
-        complain(f"{metric.name}: {_many(len(span), metric.window)} from {_start(metric, span[0])} on")
+        complain(f"{metric.name}: {many(len(span), metric.window)} from {start(metric, span[0])} on")
         expected = devices / metric.report_every / len(metric.segments)
         if expected < metric.min_reports:
             complain(
@@ -116,19 +142,21 @@ def _announce(plan: "Plan", clock: "ScaledClock", devices: int) -> None:
             )
 
 
-def _live(lock: "Lock", plan: "Plan", collector: str, clock: "ScaledClock", devices: int, seed: int) -> "Crowd":
+def _live(
+    lock: "Lock", plan: "Plan", collector: str, clock: "ScaledClock", devices: int, seed: int, words: Sequence[str]
+) -> "Crowd":
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     from hubbub.replay.crowd import run
 
     columns = TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
     with Progress(*columns, console=log(), transient=True, disable=not log().is_terminal) as bar:
-        task = bar.add_task(_date(plan.born), total=plan.end - plan.born)
+        task = bar.add_task(date(plan.born), total=plan.end - plan.born)
 
         def progress(now: float) -> None:
-            bar.update(task, completed=now - plan.born, description=_date(now))
+            bar.update(task, completed=now - plan.born, description=date(now))
 
-        return run(lock, plan, collector, clock, devices=devices, seed=seed, progress=progress)
+        return run(lock, plan, collector, clock, devices=devices, seed=seed, words=words, progress=progress)
 
 
 @contextmanager
@@ -151,122 +179,65 @@ def _reading(address: str, collector: str, plan: "Plan") -> "Iterator[Listener]"
         yield listener
 
 
-def _beside(found: "Crowd", listener: "Listener") -> "list[Pair]":
-    """Each outcome with its row, by metric, window and segment."""
+@contextmanager
+def _within(path: Path | None, clock: "ScaledClock", plan: "Plan") -> "Iterator[Source | None]":
+    """The collector's store, if it was given."""
+    from hubbub import answers
+
+    if path is None:
+        yield None
+        return
+    with answers.source(path, clock=clock) as file:
+        known = {(entry.name, entry.hash) for entry in file.metrics()}
+        if any((metric.name, metric.hash[:TRAVELLING_HASH]) not in known for metric in plan.spans):
+            raise HubbubError(f"--store: {path} is not the store of this collector")
+        yield file
+
+
+def _beside(found: "Crowd", listener: "Listener", file: "Source | None", words: Sequence[str]) -> "list[Pair]":
+    """Each outcome with its row, by metric, window and segment; of words that were not found, that without a value."""
     from hubbub.answers import Span
+    from hubbub.estimates import word_rows
     from hubbub.replay.crowd import key_of
 
-    rows: dict[tuple[str, str, str, str], Row] = {}
+    rows: dict[Key, Row] = {}
     for metric in {outcome.metric for outcome in found.outcomes}:
-        first = min(metric.windows.start(o.window) for o in found.outcomes if o.metric == metric)
-        listed = listener.rows(metric.name, Span(first, None), None, LEVEL)
-        rows |= {key_of(row): row for row in listed if row.category is None}  # and no ratios
-    pairs = [(outcome, rows.get(outcome.key)) for outcome in found.outcomes]
-    return sorted(pairs, key=lambda pair: pair[0].key)
+        span = Span(min(metric.windows.start(o.window) for o in found.outcomes if o.metric == metric), None)
+        listed = listener.rows(metric.name, span, None, LEVEL)
+        if metric.kind == "words" and file is not None:
+            windows = file.words(metric.name, words, span, None, LEVEL, "bonferroni", lambda done, total: None)
+            listed += word_rows(windows)
+        rows |= {key_of(row): row for row in listed}
+
+    def row(outcome: "Outcome") -> "Row | None":
+        key = outcome.key
+        return rows.get(key) or (rows.get(key._replace(category="")) if outcome.metric.kind == "words" else None)
+
+    return sorted(((outcome, row(outcome)) for outcome in found.outcomes), key=lambda pair: pair[0].key[:4])
 
 
-def _as_row(outcome: "Outcome", row: "Row | None") -> dict[str, object]:
-    """For `--json`."""
-    name, _, start, segment = outcome.key
-    figures = {"estimate": row and row.value, "ci_low": row and row.ci_low, "ci_high": row and row.ci_high}
-    return {
-        "metric": name,
-        "window": start,
-        "segment": segment,
-        "sent": outcome.sent,
-        "truth": outcome.truth,
-        "truth_clipped": outcome.truth_clipped,
-        **figures,
-        "n": 0 if row is None else row.n,
-        "state": "empty" if row is None else row.state,
-    }
-
-
-def _show(pairs: "Sequence[Pair]", known: "Mapping[tuple[str, str], Known]") -> None:
-    out = console()
-    if not pairs:
-        out.print("No window was over yet, so nothing was reported.")
-    tables: dict[tuple[str, str], list[Pair]] = {}
-    for outcome, row in pairs:
-        tables.setdefault(outcome.key[:2], []).append((outcome, row))
-    for key, listed in tables.items():
-        out.print(f"{key[0]}: {known[key].description}", style="bold")
-        out.print(_table(listed[-_MOST:], known[key]))
-        if len(listed) > _MOST:
-            out.print(f"The last {_MOST} of {len(listed)} rows; --json prints all of them.\n")
-    for line in _verdict(pairs):
-        out.print(line)
-
-
-def _table(pairs: "Sequence[Pair]", known: "Known") -> "Table":
-    from hubbub.estimates.wording import Scale
-
-    scale = Scale.of(known.kind, known.unit, [row for _, row in pairs if row is not None])
-    table = table_of()
-    table.add_column(known.window)
-    if known.dimensions:
-        table.add_column("segment")
-    table.add_column("n", justify="right")
-    table.add_column("truth", justify="right", style="yellow")
-    table.add_column("estimate", justify="right", style="cyan")
-    table.add_column(f"{100 * LEVEL:g} % interval", justify="right")
-    for outcome, row in pairs:
-        cells = [_start(outcome.metric, outcome.window), *([outcome.segment] if known.dimensions else [])]
-        truth, mark = scale.text(outcome.truth_clipped), " *" if _holds(outcome, row) is False else "  "
-        if row is None:
-            table.add_row(*cells, "0", truth, "–", "–  ")
-        else:
-            interval = scale.interval(row.ci_low, row.ci_high) + mark
-            table.add_row(*cells, str(row.n), truth, scale.text(row.value), interval)
-    return table
-
-
-def _holds(outcome: "Outcome", row: "Row | None") -> bool | None:
-    """Whether the interval holds the truth; None without an interval."""
-    if row is None or row.ci_low is None or row.ci_high is None:
-        return None
-    return row.ci_low <= outcome.truth_clipped <= row.ci_high
-
-
-def _verdict(pairs: "Sequence[Pair]") -> Iterator[str]:
-    """What the tables say, and what else there is to know about them."""
-    held = [held for pair in pairs if (held := _holds(*pair)) is not None]
-    if held:
-        yield (
-            f"{held.count(True)} of {len(held)} intervals hold the truth, about {LEVEL * len(held):.0f} are expected"
-            + (": * marks those that do not." if False in held else ".")
-        )
-    if len(held) < len(pairs):
-        yield "Where a dash stands, fewer than min_reports reports came."
-    if any(abs(outcome.truth - outcome.truth_clipped) > 1e-9 for outcome, _ in pairs):
-        yield "Values beyond the range are clipped: the truth is that of clipped ones, all that the metric can see."
-    if any(row is not None and 0 < row.n < outcome.sent for outcome, row in pairs):
-        yield "Until its window is final, a row moves on in steps of min_reports."
-    if any(row is not None and row.n > outcome.sent for outcome, row in pairs):
-        yield "n counts other devices too where it is larger than the crowd; the truth is that of the crowd alone."
+def _how_to_find(metrics: Sequence[str], registry: Path, seed: int, words: Path | None, now: float) -> None:
+    """Say how to find the words of these metrics."""
+    listed = "words.txt" if words is None else quote(str(words))
+    lines = [f"echo {now:.0f} > now.txt"]
+    if words is None:
+        lines.append(f"hubbub crowd {quote(str(registry))}{f' --seed {seed}' if seed else ''} --list-words > {listed}")
+    lines += [f"hubbub estimate STORE {name} --candidates {listed} --clock now.txt" for name in metrics]
+    console().print(
+        "Words are found in the collector's store alone, the file that `serve --dev` names: here with --store STORE,"
+        " or later, by the clock that it had:\n"
+    )
+    for line in lines:
+        console().print(f"  {line}", soft_wrap=True)
+    console().print()
 
 
 def _failings(found: "Crowd") -> Iterator[str]:
     """What did not go well."""
     for code, count in sorted(found.answers.items()):
         if code not in ("accepted", "duplicate"):
-            yield f"warning: {_many(count, 'answer')} of the collector: {code}"
+            yield f"warning: {many(count, 'answer')} of the collector: {code}"
     if found.waiting and not found.interrupted:
-        yield f"warning: {_many(found.waiting, 'report')} were put off by the collector and are lost"
+        yield f"warning: {many(found.waiting, 'report')} were put off by the collector and are lost"
     if found.interrupted:
         yield "interrupted; what the devices had sent is kept"
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
-
-
-def _start(metric: "Metric", window: int) -> str:
-    """2026-12-01, or 2026-12-01T06 where windows are hours."""
-    return _date(metric.windows.start(window), 13 if metric.window == "hour" else 10)
-
-
-def _date(seconds: float, characters: int = 16) -> str:
-    from hubbub.windows import iso
-
-    return iso(int(seconds))[:characters]

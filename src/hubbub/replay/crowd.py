@@ -7,8 +7,9 @@ is over. What it would say is made up (`pretend`), so the truth can be laid besi
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +18,12 @@ from hubbub.client import Client, MemoryState, Response
 from hubbub.clock import Clock, ManualClock
 from hubbub.errors import HubbubError
 from hubbub.estimates import Row
-from hubbub.lock import Lock, Metric
-from hubbub.mechanisms import of_metric
+from hubbub.lock import ACTIVE, Lock, Metric
 from hubbub.replay.devices import nobodys
+from hubbub.replay.events import Calls, calls
 from hubbub.replay.mixer import Mixer
-from hubbub.replay.pretend import KINDS, Habits, Values, places
+from hubbub.replay.pretend import Habits, habits, has_second, places
+from hubbub.replay.truths import truths
 from hubbub.windows import iso
 from hubbub.wire import TRAVELLING_HASH
 
@@ -41,22 +43,33 @@ class Plan:
     left_out: Mapping[str, str]  # metrics without a window in this time, and why
 
 
+class Key(NamedTuple):
+    """What an outcome and its row have in common."""
+
+    metric: str
+    hash: str  # as it travels
+    start: str
+    segment: str
+    category: str
+
+
 @dataclass(frozen=True)
 class Outcome:
-    """One window and segment: what the devices that reported had to say."""
+    """One window, segment and category (empty where there is none): what the devices that reported had to say."""
 
     metric: Metric
     window: int
     segment: str
+    category: str
     sent: int
     truth: float
     truth_clipped: float
 
     @property
-    def key(self) -> tuple[str, str, str, str]:
+    def key(self) -> Key:
         """By which its row is found; see `key_of`."""
         start = iso(self.metric.windows.start(self.window))
-        return self.metric.name, self.metric.hash[:TRAVELLING_HASH], start, self.segment
+        return Key(self.metric.name, self.metric.hash[:TRAVELLING_HASH], start, self.segment, self.category)
 
 
 @dataclass
@@ -76,9 +89,9 @@ class Crowd:
     interrupted: bool = False
 
 
-def key_of(row: Row) -> tuple[str, str, str, str]:
-    """What an outcome and its row have in common."""
-    return row.metric, row.hash, row.window_start, row.segment
+def key_of(row: Row) -> Key:
+    """By which its outcome is found."""
+    return Key(row.metric, row.hash, row.window_start, row.segment, row.category or "")
 
 
 def plan(lock: Lock, now: float, count: int | None = None) -> Plan:
@@ -91,7 +104,8 @@ def plan(lock: Lock, now: float, count: int | None = None) -> Plan:
         now: Unix seconds by the collector's clock.
         count: Whole windows of the longest length among metrics that have not expired; see `DEFAULT_WINDOWS`.
     """
-    going = {m: m.windows.index(now) + 1 for m in lock.metrics.values() if m.kind in KINDS and not m.source}
+    fed = {m for m in lock.metrics.values() if not m.source or m.name.removesuffix(ACTIVE) in lock.metrics}
+    going = {metric: metric.windows.index(now) + 1 for metric in lock.metrics.values() if metric in fed}
     going = {metric: first for metric, first in going.items() if first < metric.life.stop}
     cut = max((metric.windows for metric in going), key=lambda windows: windows.length, default=None)
     end = 0 if cut is None else cut.end(cut.index(now) + (DEFAULT_WINDOWS[cut.name] if count is None else count))
@@ -100,10 +114,8 @@ def plan(lock: Lock, now: float, count: int | None = None) -> Plan:
     for metric in lock.metrics.values():
         span = range(max(going.get(metric, metric.life.stop), metric.life.start), metric.life.stop)
         span = range(span.start, min(span.stop, metric.windows.index(end)))
-        if metric.kind not in KINDS:
-            left_out[metric.name] = f"pretend devices have no values of the kind {metric.kind} in this release"
-        elif metric.source:
-            left_out[metric.name] = "pretend devices have something to report in every window"
+        if metric not in fed:
+            left_out[metric.name] = f"{metric.name.removesuffix(ACTIVE)}, of which it tells, is no metric of this lock"
         elif span:
             spans[metric] = span
         elif metric in going:
@@ -121,12 +133,23 @@ def run(
     *,
     devices: int,
     seed: int = 0,
+    words: Sequence[str] = (),
     progress: Progress = lambda now: None,
 ) -> Crowd:
     """Let devices live through the windows of a plan, until it is over or Ctrl-C.
 
     A crowd that is too large for the clock falls behind it and catches up within the metrics' grace: each window is
     lived through by all devices, in order.
+
+    Args:
+        lock: The metrics.
+        plan: Which of their windows.
+        endpoint: Where devices post.
+        clock: The collector's.
+        devices: How many.
+        seed: Another one makes other devices.
+        words: What they say where words are asked for, the commonest first; made up by default.
+        progress: Told by what time they are.
 
     Raises:
         HubbubError: The collector takes nothing any more, or refuses all reports of a time.
@@ -135,7 +158,7 @@ def run(
     crowd = Crowd()
     mixer = Mixer(endpoint, patience=_PATIENCE)
     try:
-        _Life(lock, plan, endpoint, clock, mixer, devices, seed, progress, crowd).live()
+        _Life(lock, plan, endpoint, clock, mixer, devices, seed, words, progress, crowd).live()
     except KeyboardInterrupt:
         crowd.interrupted = True
     finally:
@@ -147,22 +170,27 @@ def run(
 class _Window:
     """One metric's window, and who reported it."""
 
-    def __init__(self, metric: Metric, index: int, values: Values) -> None:
-        self.metric = metric
+    def __init__(self, habits: Habits, index: int, *, second: bool) -> None:
+        self.metric = habits.metric
         self.index = index
-        self.values = values
-        self.reported = np.zeros(len(values), bool)
+        self.reported = np.zeros(len(habits), bool)
+        self._habits = habits
+        self._said = habits.said(index)
+        self._second = second
+
+    def calls(self) -> Iterator[Calls]:
+        """What is recorded for it, device by device."""
+        recorded, told = self._said.recorded.tolist(), self._habits.told(self._said.values)
+        made = calls(self.metric)
+        return (made(value) if at_all else () for value, at_all in zip(told, recorded, strict=True))
 
     def outcomes(self, segments: NDArray[np.str_]) -> Iterable[Outcome]:
         """The truth of each segment from which reports came."""
-        mechanism = of_metric(self.metric)
-        told, place = np.unique(mechanism.index(self.values), return_inverse=True)
-        clipped = np.array([float(mechanism.truth(int(value))) for value in told])[place]
         for segment in self.metric.segments:
             among = self.reported & (segments == segment)
             if sent := int(among.sum()):
-                truths = float(self.values[among].mean()), float(clipped[among].mean())
-                yield Outcome(self.metric, self.index, segment, sent, *truths)
+                for truth in truths(self._habits, self._said, among, second=self._second):
+                    yield Outcome(self.metric, self.index, segment, truth.category, sent, truth.raw, truth.clipped)
 
 
 class _Life:
@@ -177,6 +205,7 @@ class _Life:
         mixer: Mixer,
         devices: int,
         seed: int,
+        words: Sequence[str],
         progress: Progress,
         crowd: Crowd,
     ) -> None:
@@ -191,7 +220,8 @@ class _Life:
             metric.name: np.array(["/".join(place[name] for name, _ in metric.dimensions) for place in where])
             for metric in plan.spans
         }
-        self._habits = {metric.name: Habits(metric, devices, seed) for metric in plan.spans}
+        self._lock = lock
+        self._habits = {metric.name: habits(lock, metric, devices, seed, words) for metric in plan.spans}
         self._still = ManualClock(plan.born)  # stands while all of them run, so that they live through the same
         with nobodys():
             self._clients = [
@@ -224,18 +254,22 @@ class _Life:
                 begin.setdefault(metric.windows.start(index), []).append((metric, index))
         moments = sorted(begin)
         for moment, following in zip(moments, [*moments[1:], self._plan.end + 1], strict=True):
-            begun = [_Window(metric, index, self._habits[metric.name].values(index)) for metric, index in begin[moment]]
+            begun = [self._window(metric, index) for metric, index in begin[moment]]
             self._windows |= {(window.metric.name, window.index): window for window in begun}
             self._wait(moment)
             self._still.set(min(self._clock.now(), following - 1))
             self._run(begun, moment, following)
 
+    def _window(self, metric: Metric, index: int) -> _Window:
+        return _Window(self._habits[metric.name], index, second=has_second(self._lock, metric))
+
     def _run(self, begun: list[_Window], start: int, end: int) -> None:
         """The program runs on all devices: it records what has begun, and sends what is over."""
-        values = [(window.metric.name, window.values.tolist()) for window in begun]
+        recorded = [(window.metric.name, window.calls()) for window in begun]
         for device, client in enumerate(self._clients):
-            for name, drawn in values:
-                client.set(name, drawn[device])
+            for name, each in recorded:
+                for whole, value in next(each):
+                    (client.set if whole else client.add)(name, value)
             client.flush()
             while self._posted:
                 self._windows[self._posted.pop()].reported[device] = True
