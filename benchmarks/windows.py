@@ -109,7 +109,7 @@ def mechanism(cell: Cell) -> Mechanism:
 
 
 def population(cell: Cell) -> list[tuple[float, Path]]:
-    """Weights of paths, whose values are `share` of the top on average over devices and windows, or in the first one."""
+    """Weights of paths whose values are `share` of the top, on average over devices and windows, or in the first."""
     top = mechanism(cell).encoder.size - 1
     span, days = min(1.0, 2 * cell.share), range(cell.windows)
     match cell.behaviour:

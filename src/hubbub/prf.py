@@ -28,7 +28,6 @@ def device_prf(secret: bytes, collection: str, metric: str, encoding_hash: str) 
         metric: Name of the metric; cohort and turn, of which a device has one, do not depend on it.
         encoding_hash: All 64 hex digits; the same holds for it.
     """
-
     inner, outer = (hashlib.sha256(bytes(byte ^ pad for byte in secret.ljust(_BLOCK, b"\0"))) for pad in (0x36, 0x5C))
 
     def prf(purpose: str, *key: int) -> Words:

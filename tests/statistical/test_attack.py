@@ -4,6 +4,7 @@ What the attacker sees is held against the encoders themselves: a two-sample chi
 alarm 0.001 for all schemes together. Seeds are fixed.
 """
 
+import math
 import random
 from collections import Counter
 
@@ -15,10 +16,14 @@ from benchmarks.attack import (
     KINDS,
     SCHEMES,
     Cell,
+    Outcome,
+    _shown,
     attack,
     catchable,
     encoder_of,
+    judged,
     moved,
+    noise,
     pair,
     price_of,
 )
@@ -109,3 +114,24 @@ def test_prices_of_pairs() -> None:
     assert [price_of(kind, prices, 4) for kind in KINDS] == [2.0, 6.0, 6.0, 6.0]
     assert price_of("random walks", prices, 7) == 9.0
     assert (catchable(0.0), round(catchable(2.0), 4), round(catchable(9.0), 4)) == (0.01, 0.0739, 0.9999)
+
+
+@pytest.mark.parametrize("price", [0.5, 1.0, 2.0, 3.0])
+def test_the_noise_of_shares_that_reach_the_price(price: float) -> None:
+    """As 600 runs scatter, within a sixth: 5.8 standard errors of it, 1e-8 by chance; their mean within five."""
+    rng, histories, yes = np.random.default_rng(8), 20_000, 1 / (1 + math.exp(-price))
+    said = [np.where(rng.random((2, histories // 2)) < [[yes], [1 - yes]], price, -price) for _ in range(600)]
+    apart = np.array([judged(ratios + rng.normal(0, 1e-9, ratios.shape)) for ratios in said])
+    told = noise(price, histories)
+    assert apart.std(axis=0) == pytest.approx(told, rel=1 / 6)
+    assert (np.abs(apart.mean(axis=0) - [yes, catchable(price)]) < 5 * np.array(told) / math.sqrt(600)).all()
+    assert (np.array([judged(ratios) for ratios in said]).std(axis=0) <= 7 / 6 * np.array(told)).all()
+
+
+def test_no_row_looks_beaten_that_is_not() -> None:
+    price = math.log(5.2)
+    one = Outcome("one window", 250_000, price, price, 0.697, 0.055, 0)
+    assert not one.beaten
+    assert _shown(one) == "1.649 of 1.649; 69.7 of 83.9 ± 0.15 %; 5.5 of 5.2 ± 0.32 %"
+    certain = Outcome("constant", 250_000, 12.0, 12.0, 0.97, 0.925, 0)
+    assert _shown(certain) == "12.000 of 12.000; 97.0 of practically certain; 92.5 of 100.0 %"

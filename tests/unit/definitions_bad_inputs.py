@@ -169,6 +169,18 @@ BAD = [
         "list fewer values",
         False,
     ),
+    # a shuffler
+    wrong("shuffler", '""', "is not text of 1 to 100 characters", **FRESH),
+    wrong("shuffler", f'"{"m" * 101}"', "is not text of 1 to 100 characters", **FRESH)._replace(value='"mmm'),
+    wrong("shuffler", '" "', "is blank", schema=False, **FRESH),
+    wrong("shuffler", '"a\\nb"', "holds more than one line", "on one line", schema=False, **FRESH),
+    wrong(
+        "shuffler",
+        '"Mixnet"',
+        "cannot stand beside permanent answers: mixed or not, they come again and can be told by that",
+        'write strategy = "fresh", or remove shuffler',
+        schema=False,
+    ),
     # texts
     wrong("description", '"a\\u001b[2J"', "holds a character that cannot be printed", "on one line", schema=False),
     wrong("description", '"a\\nb"', "holds more than one line", "on one line", schema=False),

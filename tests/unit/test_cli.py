@@ -378,22 +378,32 @@ def test_explain_over_some_windows(shell: Shell, lock: Path) -> None:
     assert shell.err == "hubbub: windows must be in [1, 20000]; got 0\n"
 
 
-def test_explain_shows_shuffled_figures_only_where_it_is_told_who_shuffles(shell: Shell, lock: Path) -> None:
+def test_explain_shows_shuffled_figures_only_where_the_registry_declares_a_shuffler(shell: Shell, lock: Path) -> None:
     written = re.sub("^(strategy|permanent_epsilon) = .*$", "", Path("metrics.toml").read_text(), flags=re.MULTILINE)
     Path("fresh.toml").write_text(re.sub("^(kind = .*)$", r'\1\nstrategy = "fresh"', written, flags=re.MULTILINE))
-    assert shell("explain", "fresh.toml", "app.used_search") == 0
-    assert "save for a chance of" not in shell.out
-    asked = ("--shuffler", "Mixnet", "--n", "10000", "--delta", "1e-6")
-    assert shell("explain", "fresh.toml", "app.used_search", *asked) == 0
-    assert "What Mixnet would add" in shell.out
-    assert "One report: epsilon 0.044 in place of 1.000, save for a chance of 1e-06" in " ".join(shell.out.split())
-    assert shell("explain", "fresh.toml", "app.used_search", *asked, "--json") == 0
-    assert json.loads(shell.out)[0]["shuffled"]["method"] == "fmt23"
-    assert shell("explain", str(lock), *asked) == 2
-    assert "metric must be one with fresh noise" in shell.err
-    for i in range(0, 6, 2):
-        assert shell("explain", "fresh.toml", *asked[:i], *asked[i + 2 :]) == 2
-        assert shell.err.startswith(f"hubbub: {asked[i]} must be given with the others of --shuffler, --n and --delta")
+    used = '[metrics."app.used_search"]'
+    declared = Path("fresh.toml").read_text().replace(used, f'{used}\nshuffler = "Mixnet, run by Example"')
+    Path("mixed.toml").write_text(declared)
+    asked = ("--n", "10000", "--delta", "1e-6")
+    assert shell("explain", "mixed.toml") == 0
+    assert "save for a chance of 1e-06" not in shell.out
+    assert shell("explain", "mixed.toml", *asked) == 0
+    flat = " ".join(shell.out.split())
+    assert flat.count("What the declared shuffler would add Only if Mixnet, run by Example mixes the reports of") == 1
+    assert "One report: epsilon 0.044 in place of 1.000, save for a chance of 1e-06" in flat
+    assert shell("explain", "mixed.toml", *asked, "--json") == 0
+    shuffled = {one["metric"]: one["shuffled"] for one in json.loads(shell.out)}
+    assert shuffled["app.minutes"] is None
+    assert (shuffled["app.used_search"]["method"], shuffled["app.used_search"]["devices"]) == ("fmt23", 10_000)
+    for words in (("fresh.toml",), (str(lock),), ("mixed.toml", "app.minutes")):
+        assert shell("explain", *words, *asked) == 2
+        assert shell.err == (
+            "hubbub: --n must be left out where no metric declares a shuffler in its registry; got 10000\n"
+        )
+    for given, missing in ((asked[:2], "--delta"), (asked[2:], "--n")):
+        assert shell("explain", "mixed.toml", *given) == 2
+        assert shell.err.startswith(f"hubbub: {missing} must be given, as --n and --delta go together")
+    assert shell("explain", "mixed.toml", "--shuffler", "Mixnet", *asked) == 2
 
 
 def test_explain_refuses_what_it_does_not_find(shell: Shell, lock: Path) -> None:

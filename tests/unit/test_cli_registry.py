@@ -193,6 +193,22 @@ def test_show_names_what_is_sent_in_the_clear(shell: Shell) -> None:
     assert "one report every 3 weeks" in shell.prose
 
 
+def test_a_shuffler_is_told_by_show_and_diff(shell: Shell) -> None:
+    fresh = BOOLEAN | {"strategy": '"fresh"'}
+    Path("metrics.toml").write_text(text(fresh), "utf-8")
+    Path("mixed.toml").write_text(text(fresh | {"shuffler": '"Mixnet, run by Example"'}), "utf-8")
+    assert shell("show", "metrics.toml") == 0
+    assert "mixed on the way" not in shell.prose
+    prices = shell.out[shell.out.index(" price of") :]
+    assert shell("show", "mixed.toml") == 0
+    assert "mixed on the way, as its owners declare, by Mixnet, run by Example; no price counts on it" in shell.prose
+    assert shell.out.endswith(prices)
+    assert shell("show", "mixed.toml", "--json") == 0
+    assert json.loads(shell.out)["metrics"][0]["shuffler"] == "Mixnet, run by Example"
+    assert shell("diff", "metrics.toml", "mixed.toml", "--check") == 0
+    assert "text only (version 1) shuffler: none -> Mixnet, run by Example Devices are not asked" in shell.prose
+
+
 def test_show_says_where_there_is_no_bound(shell: Shell) -> None:
     Path("metrics.toml").write_text(text(BOOLEAN | {"permanent_epsilon": "1", "changes_visible": "true"}), "utf-8")
     assert shell("show", "metrics.toml") == 0

@@ -311,6 +311,18 @@ def test_metrics_come_and_go() -> None:
     assert compare(lock(), none) == [Change("editor.minutes", "removed", (1, None))]
 
 
+def test_a_shuffler_is_text_and_changes_no_encoding() -> None:
+    fresh = {"strategy": '"fresh"'}
+    mixed = fresh | {"shuffler": '"Mixnet"'}
+    assert metric(**fresh).shuffler == ""
+    assert metric(**mixed).shuffler == facts(metric(**mixed))["shuffler"] == "Mixnet"
+    assert metric(**mixed).hash == metric(**fresh).hash
+    found = change(fresh, mixed)
+    assert (found.status, found.keys, found.more) == ("text only", (("shuffler", "", "Mixnet"),), ())
+    both = lock(**mixed, active="true").metrics.values()
+    assert [one.shuffler for one in both] == ["Mixnet", "Mixnet"]
+
+
 def test_facts_leave_out_what_goes_without_saying() -> None:
     assert "bucket" not in facts(metric())
     assert facts(metric(bucket="48"))["bucket"] == "48"

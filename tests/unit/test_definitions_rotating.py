@@ -195,6 +195,28 @@ def test_show_says_what_a_group_costs_together(shell: Shell, tmp_path: Path) -> 
     assert "one changed day costs epsilon 1.408 for all of them together" in shell.prose
 
 
+@pytest.mark.parametrize(("devices", "least"), [("7_000", 6), ("6_000", 0), ("1_000", 0)])
+def test_lint_counts_the_turns_of_a_group(devices: str, least: int) -> None:
+    letters = {letter: {"expected_devices": devices} for letter in "abcdef"}
+    warnings = [one for found in review(group(6, **letters), TODAY) for one in found.warnings if "steady" in one]
+    assert len(warnings) == (0 if least else 6)
+    ways = {warning.partition("that it could be: ")[2] for warning in warnings}
+    assert (
+        ways
+        == {"7_000": set(), "6_000": {"make its group smaller, at most 5"}, "1_000": {"make its group smaller"}}[
+            devices
+        ]
+    )
+
+
+def test_explain_says_what_a_turn_shows() -> None:
+    told = explain(build(group()).metrics["app.b"])
+    (turn,) = (line for line in told if line.startswith("By when it reports"))
+    assert "which turn it has, one of 3: 1.59 bits more, for ever, and the same for all metrics whose turn" in turn
+    (two,) = (line for line in explain(build(group(2)).metrics["app.b"]) if line.startswith("By when it reports"))
+    assert "one of 2: 1 bit more, for ever" in two
+
+
 def test_explain_names_the_turns_of_a_group() -> None:
     told = explain(build(group()).metrics["app.b"])
     assert "Its turn comes in one day of every 3, so it sends 122 reports at most." in " ".join(told)

@@ -224,7 +224,6 @@ def test_sentences_without_expected_devices() -> None:
             {"expected_devices": "300", "dimensions": '{ os = ["a", "b", "c", "d"] }'},
             "each segment of a window gets about 75",
         ),
-        ({"expected_devices": "300", "report_every": "4"}, "a window gets about 75 reports"),
         ({"expected_devices": "1"}, "a window gets about 1 report,"),
         (
             {"starts": "1990-01-01", "expires": "1990-12-01"},
@@ -265,6 +264,44 @@ def test_warnings(changes: dict[str, str], words: str) -> None:
 )
 def test_nothing_to_warn_of(changes: dict[str, str]) -> None:
     assert found(**changes).warnings == ()
+
+
+def test_reports_of_a_panel_are_those_of_its_turn() -> None:
+    told, few = found(expected_devices="300", report_every="4").warnings
+    assert few.startswith("nothing will be shown: a window gets about 75 reports")
+    assert told.startswith("a report of a steady device tells up to 2.11 bits about its next, 2 of them in the clear")
+
+
+CHOICE = BOOLEAN | {"kind": '"choice"', "categories": str([*"abcdefghijkl"]), "epsilon": "3", "permanent_epsilon": "6"}
+
+
+@pytest.mark.parametrize(
+    ("every", "devices", "warned"),
+    [
+        (
+            "29",
+            "30_000",
+            "; among 30000 devices that leaves less than 1024 that it could be: write a lower report_every",
+        ),
+        ("16", "30_000", "write a lower report_every, at most 15"),
+        ("15", "30_000", None),
+        ("29", "60_000", None),
+        ("1", "30_000", None),
+        ("1", "1_000", None),  # 0.91 bits, and nothing by a turn: whatever the crowd, it is not told from half of it
+        ("2", "1_000", "that it could be: write a lower report_every"),
+    ],
+)
+def test_lint_counts_the_turn(every: str, devices: str, warned: str | None) -> None:
+    told = [one for one in found(CHOICE, report_every=every, expected_devices=devices).warnings if "steady" in one]
+    metric = build(loads(text(CHOICE).encode(), "metrics.toml")).metrics["editor.minutes"]
+    bits = metric.encoder.linkage_bits + math.log2(int(every))
+    crowd = int(devices.replace("_", "")) / 2**bits
+    assert len(told) == (warned is not None)
+    if warned:
+        assert crowd < 1024
+        assert warned in told[0]
+        assert f"tells up to {math.ceil(100 * bits) / 100:g} bits about its next" in told[0]
+        assert f"of them in the clear (its turn is one of {every})" in told[0]
 
 
 @pytest.mark.parametrize(

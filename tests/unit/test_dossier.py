@@ -230,6 +230,64 @@ def test_the_notice_says_how_sure_one_can_become() -> None:
     assert "g.panel" not in notice(built({"a": MEAN}))
 
 
+def answers(lock: Lock, language: str = "en") -> list[str]:
+    """What the notice answers to the questions of the stores' forms."""
+    words = {"en": ENGLISH, "zh": CHINESE}[language]
+    rows = part(notice(lock, language), f"## {words.form}").splitlines()
+    told = [row.strip("|").split(" | ")[1].strip() for row in rows if row.startswith("| ")][2:]
+    assert len(told) == len(words.forms)
+    assert not re.search("[{}]|  ", "".join(told))
+    return told
+
+
+CLEAR = MEAN | {"dimensions": '{ channel = ["stable", "beta"], os = ["mac"] }'}
+TOLD_EN = "told to come from the same device: "
+TOLD_ZH = "可能部分或全部被认出来自同一台设备："
+
+
+@pytest.mark.parametrize(
+    ("metric", "clear", "number", "turn", "apart"),
+    [
+        (MEAN, False, False, False, False),
+        (CLEAR, True, False, False, False),
+        (KINDS["e.words"], False, True, False, True),
+        (MEAN | {"report_every": "2"}, False, False, True, True),
+        (BOOLEAN | {"permanent_epsilon": "1", "changes_visible": "true"}, False, False, False, True),
+    ],
+)
+def test_what_the_stores_are_told_is_true_of_the_lock(
+    metric: dict[str, str], clear: bool, number: bool, turn: bool, apart: bool
+) -> None:
+    for language, parts in {
+        "en": (
+            "Sent with them as it is, without disguise: channel (stable, beta), os (mac).",
+            "carry a number that stays the same for the device, one of so many: a (16).",
+            "the turn of the device can be seen, one of so many: a (2).",
+            f"{TOLD_EN}a.",
+        ),
+        "zh": (
+            "未经扰动的内容还有：channel（stable、beta）、os（mac）。",
+            "在同一台设备上保持不变（括号内为可能的编号个数）：a（16）。",
+            "可以看出轮到这台设备的次序（括号内为次序总数）：a（2）。",
+            f"{TOLD_ZH}a。",
+        ),
+    }.items():
+        data, tied, tracking, *_ = answers(built({"a": metric}), language)
+        told = (data, tied, tied, tracking)
+        for said, answer, wanted in zip(parts, told, (clear, number, turn, apart), strict=True):
+            assert (said in answer) is wanted, (said, answer)
+        alike = {"en": "No identifier ties reports together", "zh": "没有标识符把各份报告彼此联系起来"}[language]
+        assert (alike in tracking) is not apart
+
+
+def test_what_the_stores_are_told_names_each_metric_and_each_fact_once() -> None:
+    lock = built({"a": CLEAR, "b": CLEAR, "c": MEAN, "d": KINDS["e.words"] | {"report_every": "3"}})
+    data, tied, tracking, *_ = answers(lock)
+    assert data.endswith("without disguise: channel (stable, beta), os (mac). Nothing else of the person.")
+    assert "one of so many: d (16). By when" in tied
+    assert f"{TOLD_EN}d. How many bits" in tracking
+
+
 def test_a_language_that_is_not_there() -> None:
     with pytest.raises(ParameterError, match="language"):
         notice(ALL, "xx")

@@ -272,6 +272,7 @@ OTHERS: dict[str, Any] = {
     "description": "x",
     "purpose": "y",
     "owners": ("z",),
+    "shuffler": "w",
 }
 
 
@@ -315,6 +316,18 @@ def test_hidden_presence_has_no_dimensions() -> None:
     assert 'beside presence = "hidden"' in refused(dump(lock(metric(presence="hidden"))), where).problem
     plain = lock(metric(presence="hidden", dimensions=()))
     assert parse(dump(plain)) == plain
+
+
+def test_a_shuffler_stands_where_it_is_given_and_beside_fresh_noise_alone() -> None:
+    plain, mixed = lock(metric(YES_NO)), lock(metric(YES_NO, shuffler="Mixnet, run by Example"))
+    assert '"shuffler"' not in dump(plain)
+    assert dump(mixed).count('"shuffler": "Mixnet, run by Example"') == 1
+    assert parse(dump(mixed)) == mixed.checked == mixed
+    where = f'metrics."{NAME}".shuffler'
+    for wrong in ("", "x" * 101, None, 1, "a\nb"):
+        refused(with_entry(shuffler=wrong), where)
+    for kept in (metric(shuffler="w"), metric(RandomizedResponse(YES_NO.low, YES_NO.low, 1), shuffler="w")):
+        assert "cannot stand beside permanent answers" in refused(dump(lock(kept)), where).problem
 
 
 def test_what_is_filled_in_after_an_absence_fits_into_an_outbox() -> None:

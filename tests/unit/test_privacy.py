@@ -187,6 +187,7 @@ def test_panels() -> None:
     assert "one day of every 28, so it sends 13 reports at most" in only(told, "Its turn")
     assert "never from data" in only(told, "Its turn")
     assert "and it is the installation's turn" in explain(told)[0]
+    assert "which turn it has, one of 28: 4.81 bits more, for ever" in only(told, "By when it reports")
     assert "364 days, 13 reports: epsilon at most 13.000" in only(told, "Any two histories")
     assert "turn" not in " ".join(about(metric()))
 

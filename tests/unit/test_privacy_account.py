@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hubbub.client.charges import change, whole
 from hubbub.definitions.worth import several
 from hubbub.errors import ParameterError
 from hubbub.lock import Metric
@@ -54,6 +55,21 @@ def test_sums_over_metrics(told: list[Metric], windows: int) -> None:
         else:
             assert total == pytest.approx(sum(each), abs=1e-9)
             assert total >= max(each)
+
+
+def test_metrics_that_take_turns_report_a_changed_window_once() -> None:
+    def turn(name: str, rank: int, epsilon: float, permanent: float | None = None) -> Metric:
+        plain = metric(epsilon, permanent, kind="boolean", lower=0, unit="", name=name, report_every=2)
+        return replace(plain, rotation=f"usage:{rank}")
+
+    told = [turn("a", 0, 1.0), turn("b", 1, 0.5), metric(name="c")]
+    found = together([account(one, 30) for one in told])
+    by_device = change({one.name: whole(one) for one in told})
+    assert found.change == pytest.approx(math.fsum(by_device.values()), abs=1e-6)
+    assert found.change == pytest.approx(1.0 + 1.407606, abs=1e-6)
+    assert found.steady == pytest.approx(15 * 1.5 + 2, abs=1e-6)
+    endless = [turn("a", 0, 1.0), replace(turn("b", 1, 1.0, 1.0), report_every=2)]
+    assert together([account(one, 30) for one in endless]).change is None
 
 
 def test_account_of_a_life() -> None:
@@ -143,7 +159,7 @@ def test_comparison_in_sentences() -> None:
 def test_pictures_of_a_mean() -> None:
     told = metric()
     assert only(told, "visible in time") == (
-        "From 0 to 480 min a day for good: visible in time on 79.1 % of devices, on the others never; "
+        "From 0 to 480 min a day for good: visible in time on 79.1 % of devices, on the others never by this metric; "
         "from 0 to 160 on 26.4 %."
     )
     assert "each stay within 48 min for ever: epsilon 2.000" in only(told, "Two devices whose values")
@@ -158,7 +174,7 @@ def test_pictures_of_a_mean() -> None:
 
 def test_pictures_of_other_kinds() -> None:
     assert only(metric(kind="boolean"), "visible in time") == (
-        "From no to yes for good: visible in time on 79.1 % of devices, on the others never."
+        "From no to yes for good: visible in time on 79.1 % of devices, on the others never by this metric."
     )
     told = choice()
     share = visible(told.encoder, 0, 5)

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from hubbub.errors import ParameterError
+from hubbub.lock import MAX_SHUFFLER
 from hubbub.mechanisms import registry
 from hubbub.privacy import amplified, explain
 from hubbub.privacy.shuffling import exact, fmt21, fmt21_closed, fmt23, fmt23_closed, of_others, one_bit
 from tests.unit.test_privacy import metric
 
+MIXED = metric(1, None, shuffler="Mixnet")
 TABLED = [  # delta, n, epsilon; exact, FMT23, FMT21, FMT21 closed
     (1e-6, 1_000, 0.5, 0.05685, 0.06269, 0.07052, 0.2726),
     (1e-6, 1_000, 1, 0.12661, 0.14867, 0.18241, 0.5662),
@@ -102,7 +104,7 @@ def test_more_devices_never_hurt() -> None:
 
 
 def test_figures_of_metrics() -> None:
-    small, large = (amplified(metric(1, None), n, 1e-6, shuffler="Mixnet") for n in (300, 10_000))
+    small, large = (amplified(MIXED, n, 1e-6) for n in (300, 10_000))
     assert (small.method, large.method) == ("exact", "fmt23")
     assert large.epsilon == pytest.approx(0.04321, abs=5.1e-6)
     assert large.reports == 364
@@ -110,53 +112,55 @@ def test_figures_of_metrics() -> None:
     assert large.life == pytest.approx(364 * large.epsilon)
     counts = registry["stochastic_grr"].from_epsilon(1, upper=480).encoder
     assert one_bit(counts) is None
-    any_kind = amplified(replace(metric(), encoder=counts), 10_000, 1e-6, shuffler="Mixnet")
+    any_kind = amplified(replace(MIXED, encoder=counts), 10_000, 1e-6)
     assert any_kind.method == "fmt21"
     assert any_kind.epsilon == pytest.approx(0.05301, abs=2e-5)
-    assert amplified(metric(1, None), 2, 1e-6, shuffler="Mixnet").epsilon <= 1
+    assert amplified(MIXED, 2, 1e-6).epsilon <= 1
 
 
 def test_sentences_name_who_shuffles_and_what_it_rests_on() -> None:
-    told = metric(1, None)
-    found = amplified(told, 10_000, 1e-6, shuffler="M" * 64)
+    told = replace(MIXED, shuffler="M" * MAX_SHUFFLER)
+    found = amplified(told, 10_000, 1e-6)
     sentences = found.sentences(told)
-    assert "M" * 64 in sentences[0]
-    assert all(len(sentence) < 200 for sentence in sentences)
+    assert "M" * MAX_SHUFFLER in sentences[0]
+    assert all(len(sentence) < 200 for sentence in [*sentences, *explain(told)])
+    assert all(len(sentence) < 200 for sentence in amplified(told, 10**12, 1e-12).sentences(told))
     assert "epsilon 0.044 in place of 1.000, save for a chance of 1e-06" in sentences[2]
     assert not set(sentences) & set(explain(told))
+
+
+def test_explain_tells_what_is_declared_and_reckons_nothing_with_it() -> None:
+    added = set(explain(MIXED)) - set(explain(metric(1, None)))
+    assert added == {
+        "Mixed on the way, as its owners declare, by Mixnet. No price counts on it; hubbub checks none of it."
+    }
+    assert not set(explain(metric(1, None))) - set(explain(MIXED))
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"shuffler": " "}, "shuffler must be the name of who mixes"),
-        ({"shuffler": "a\nb"}, "shuffler must be the name of who mixes"),
-        ({"shuffler": "m" * 65}, "shuffler must be the name of who mixes"),
-        ({"metric": metric(1, 2)}, "metric must be one with fresh noise"),
+        ({"metric": metric(1, None)}, "metric must be one that declares a shuffler"),
+        ({"metric": metric(1, 2, shuffler="Mixnet")}, "metric must be one with fresh noise"),
         ({"devices": 1}, "devices must be an integer in"),
         ({"delta": 0}, "delta must be in"),
         ({"delta": 1}, "delta must be in"),
     ],
 )
 def test_refusals(changes: dict[str, Any], said: str) -> None:
-    asked: dict[str, Any] = {
-        "metric": metric(1, None),
-        "devices": 100,
-        "delta": 1e-6,
-        "shuffler": "Mixnet",
-    } | changes
+    asked: dict[str, Any] = {"metric": MIXED, "devices": 100, "delta": 1e-6} | changes
     with pytest.raises(ParameterError, match=said):
-        amplified(asked["metric"], asked["devices"], asked["delta"], shuffler=asked["shuffler"])
+        amplified(asked["metric"], asked["devices"], asked["delta"])
 
 
 def test_permanent_fields_in_the_clear_are_refused() -> None:
     class Cohorts:  # of another package: fresh noise, under a field that is the same in every report
         memo, public_bits = 0, 4.0
 
-    told = metric(1, None)
+    told = replace(MIXED)
     object.__setattr__(told, "encoder", Cohorts())
     with pytest.raises(ParameterError, match="metric must be one without permanent fields"):
-        amplified(told, 1000, 1e-6, shuffler="Mixnet")
+        amplified(told, 1000, 1e-6)
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,7 @@ def locks() -> Iterator[Lock]:
     first, second = late(rotation="usage:0", report_every=2), minutes(rotation="usage:1", report_every=2)
     yield lock(first, replace(second, presence="hidden", dimensions=()))
     yield lock(late(aggregate="all"), minutes(aggregate="max"))
+    yield lock(late(shuffler="Mixnet, run by Example"))
     yield lock(minutes(), _second(minutes()))
     yield lock(
         minutes(encoder=OneBitMean(480, 60, 511972656, 408877748, 0, 0), dimensions=(("os", ("a", "B.1+")),) * 2)
@@ -125,6 +126,9 @@ def _in(key: str, value: object) -> Change:
         _in("aggregate", None),
         _in("source", "9" * 64),
         _in("source", ""),
+        _in("shuffler", ""),
+        _in("shuffler", "x" * 101),
+        _in("shuffler", None),
         _in("min_reports", 0),
         _in("prices", {"report": 1.0, "steady": 2.0, "change": 1.407606}),
         lambda metric: metric["prices"].update(life=-1),

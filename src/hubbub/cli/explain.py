@@ -29,12 +29,9 @@ def explain(
     windows: Annotated[
         int | None, typer.Option(metavar="T", help="Add the prices of T windows, one by one and together.")
     ] = None,
-    shuffler: Annotated[
-        str | None,
-        typer.Option(metavar="WHO", help="Who mixes the reports of many devices before they arrive; not hubbub."),
-    ] = None,
     devices: Annotated[
-        int | None, typer.Option("--n", metavar="N", help="Devices in one window and segment that are mixed.")
+        int | None,
+        typer.Option("--n", metavar="N", help="Devices in one window and segment that a declared shuffler mixes."),
     ] = None,
     delta: Annotated[
         float | None, typer.Option(metavar="D", help="Chance beside epsilon that a shuffled figure leaves out.")
@@ -43,43 +40,45 @@ def explain(
 ) -> None:
     """Say what metrics give away: the four prices, what they mean for a person, and what is not protected.
 
-    Nothing printed rests on a shuffler unless one is named with --shuffler, --n and --delta.
+    Nothing rests on a shuffler but what --n and --delta add for metrics whose registry declares one.
     """
     from hubbub.definitions import read
-    from hubbub.privacy import account
+    from hubbub.privacy import account, partner
 
-    metrics = chosen(read(file), name)
-    shuffled = _shuffled(metrics, shuffler, devices, delta)
+    lock = read(file)
+    metrics = chosen(lock, name)
+    others = [partner(metric, lock.metrics) for metric in metrics]
+    shuffled = _shuffled(metrics, devices, delta)
     accounts = [account(metric, windows) for metric in metrics]
     if json:
-        emit_json(
-            [_plain(metric, over, shuffled.get(metric.name)) for metric, over in zip(metrics, accounts, strict=True)]
-        )
+        each = zip(metrics, others, accounts, shuffled, strict=True)
+        emit_json([_plain(metric, other, over, mixed) for metric, other, over, mixed in each])
         return
-    for i, metric in enumerate(metrics):
+    for i, (metric, other, mixed) in enumerate(zip(metrics, others, shuffled, strict=True)):
         if i:
             console().print()
-        _show(metric, shuffled.get(metric.name))
+        _show(metric, other, mixed)
     if windows is not None:
         _show_accounts(accounts, windows)
 
 
-def _shuffled(
-    metrics: "Sequence[Metric]", shuffler: str | None, devices: int | None, delta: float | None
-) -> dict[str, "Amplified"]:
-    given = {"--shuffler": shuffler, "--n": devices, "--delta": delta}
-    missing = [option for option, value in given.items() if value is None]
-    if shuffler is None or devices is None or delta is None:
-        if len(missing) < len(given):
-            raise ParameterError(missing[0], None, "given with the others of --shuffler, --n and --delta")
-        return {}
+def _shuffled(metrics: "Sequence[Metric]", devices: int | None, delta: float | None) -> "Sequence[Amplified | None]":
+    """The shuffled figure of each metric that declares a shuffler, where both options are given."""
+    if devices is None and delta is None:
+        return [None] * len(metrics)
+    if devices is None or delta is None:
+        raise ParameterError("--n" if devices is None else "--delta", None, "given, as --n and --delta go together")
+    if not any(metric.shuffler for metric in metrics):
+        raise ParameterError("--n", devices, "left out where no metric declares a shuffler in its registry")
     needs("analysis")
     from hubbub.privacy import amplified
 
-    return {metric.name: amplified(metric, devices, delta, shuffler=shuffler) for metric in metrics}
+    return [amplified(metric, devices, delta) if metric.shuffler else None for metric in metrics]
 
 
-def _plain(metric: "Metric", over: "Account", shuffled: "Amplified | None") -> dict[str, object]:
+def _plain(
+    metric: "Metric", other: "Metric | None", over: "Account", shuffled: "Amplified | None"
+) -> dict[str, object]:
     from hubbub.privacy import describe, exact_life, strategies
     from hubbub.privacy import explain as sentences
 
@@ -92,11 +91,11 @@ def _plain(metric: "Metric", over: "Account", shuffled: "Amplified | None") -> d
         "account": over,
         "strategies": strategies(metric),
         "shuffled": shuffled,
-        "sentences": sentences(metric),
+        "sentences": sentences(metric, other),
     }
 
 
-def _show(metric: "Metric", shuffled: "Amplified | None") -> None:
+def _show(metric: "Metric", other: "Metric | None", shuffled: "Amplified | None") -> None:
     from hubbub.privacy import describe, exact_life, nats, sections, strategies
     from hubbub.privacy.precision import OTHERWISE
 
@@ -107,14 +106,14 @@ def _show(metric: "Metric", shuffled: "Amplified | None") -> None:
     if exact < metric.prices.life:
         out.print(f"Computed exactly, the whole life costs {nats(exact)}; devices reckon with the bound.\n")
     prose = TextWrapper(min(out.width, _WIDTH), initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
-    for heading, sentences in sections(metric).items():
+    for heading, sentences in sections(metric, other).items():
         out.print(heading, style="bold")
         if heading == OTHERWISE:
             out.print(_otherwise(strategies(metric)))
         for sentence in sentences:
             out.print(prose.fill(sentence))
     if shuffled:
-        out.print(f"What {shuffled.shuffler} would add", style="bold")
+        out.print("What the declared shuffler would add", style="bold")
         for sentence in shuffled.sentences(metric):
             out.print(prose.fill(sentence))
 

@@ -246,6 +246,8 @@ def _say_metric(metric: "Metric") -> None:
     if metric.dimensions:
         names = " and ".join(name for name, _ in metric.dimensions)
         _say(f"sent in the clear: {names}; segments {', '.join(metric.segments)}", 2)
+    if metric.shuffler:
+        _say(f"mixed on the way, as its owners declare, by {metric.shuffler}; no price counts on it", 2)
     _say(f"hash {metric.hash}", 2)
     console().print(price_table(describe(metric)))
 

@@ -171,7 +171,7 @@ def _shown(found: Detail, now: float) -> dict[str, Any]:
         "encodings": series.encodings(marks),
         "several": len({row.version for row in found.rows}) > 1,
         "prices": describe(found.metric),
-        "sections": sections(found.metric),
+        "sections": sections(found.metric, found.other),
         "together": _together(found),
         "limits": formats.limits(found.metric, found.scale, found.rows, among=found.among),
     }

@@ -3,9 +3,10 @@
 from hubbub.definitions.advice import Review, review
 from hubbub.definitions.building import build, read, refusals, save
 from hubbub.definitions.comparing import Change, compare
+from hubbub.definitions.document import Registry
 from hubbub.definitions.facts import COMES_TO, facts
 from hubbub.definitions.keys import schema
-from hubbub.definitions.models import Definition, Registry
+from hubbub.definitions.models import Definition
 from hubbub.definitions.problems import DefinitionErrors, Problem
 from hubbub.definitions.reading import load, loads, read_lock
 from hubbub.definitions.renewing import Renewal, renew

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import msgspec
 
 from hubbub.definitions.building import build, locked
-from hubbub.definitions.models import Definition, Registry, duration
+from hubbub.definitions.document import Registry
+from hubbub.definitions.forms import duration
+from hubbub.definitions.models import Definition
 from hubbub.definitions.rotating import groups, placed
 from hubbub.definitions.selecting import select
 from hubbub.definitions.worth import EXAMPLES, Cure, Worth, cures, worth
@@ -17,10 +19,11 @@ from hubbub.mechanisms.base import MAX_EPSILON, default_permanent
 from hubbub.mechanisms.choosing import Considered
 from hubbub.privacy import nats, null
 from hubbub.privacy.prices import plural
+from hubbub.privacy.words import bits
 
 ALIKE = 1 + 1e-6  # mechanisms miss the epsilon that they are asked for by less
 _DEAR = 2.1  # times epsilon: from here on a changed window is dear; the default of one bit stays below
-_ONE_OF = 10  # bits that must be missing to single a device out: then it is one of a thousand
+_ONE_OF = 10  # bits that must be missing to single a device out, so that it is one of a thousand: a choice, no theorem
 _MANY = 1_000_000  # devices, where their number is not told
 _CYCLES = {"hour": (168, "hours of the week"), "day": (7, "days of the week")}
 
@@ -134,17 +137,34 @@ def warnings(metric: Metric, definition: Definition, today: datetime.date) -> It
 
 
 def _recognised(metric: Metric, devices: int) -> Iterator[str]:
-    """Where two reports of a steady device tell so much that it is not one of a thousand that could be meant."""
-    public, linkage = metric.encoder.public_bits, metric.encoder.linkage_bits
-    if public + linkage <= max(0.0, math.log2(devices) - _ONE_OF):
+    """Where two reports of a steady device tell so much that it is not one of a thousand that could be meant.
+
+    Its turn is among what they tell: only those with the same one report in a window (spec/prices.md, "Linkage").
+    """
+    own, turn = metric.encoder.public_bits + metric.encoder.linkage_bits, math.log2(metric.report_every)
+    if own + turn <= max(0.0, math.log2(devices) - _ONE_OF):
         return
-    if public + linkage < 1:  # whatever the crowd, a device is not told from half of it
+    if own + turn < 1:  # whatever the crowd, a device is not told from half of it
         return
-    clear = f", {public:.3g} of them in the clear" if public else ""
+    public = metric.encoder.public_bits + turn
+    clear = f", {bits(public)} of them in the clear" if public else ""
+    which = f" (its turn is one of {metric.report_every})" if turn else ""
     yield (
-        f"a report of a steady device tells up to {public + linkage:.3g} bits about its next{clear}; among {devices} "
-        f"devices that leaves less than {2**_ONE_OF} that it could be: take fewer categories or another mechanism"
+        f"a report of a steady device tells up to {bits(own + turn)} bits about its next{clear}{which}; among "
+        f"{devices} devices that leaves less than {2**_ONE_OF} that it could be: {_crowd(metric, devices, own)}"
     )
+
+
+def _crowd(metric: Metric, devices: int, own: float) -> str:
+    """What would leave more devices that could be meant; `own` bits are told besides the turn."""
+    other = "take fewer categories or another mechanism"
+    if metric.report_every == 1:
+        return other
+    turns = math.floor(devices / 2 ** (_ONE_OF + own))
+    fewer = "make its group smaller" if metric.group else "write a lower report_every"
+    if turns > 1:
+        return f"{fewer}, at most {turns}"
+    return f"{fewer}, and {other}" if own >= 1 else fewer
 
 
 def _absent(metric: Metric, definition: Definition) -> Iterator[str]:

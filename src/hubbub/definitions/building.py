@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hubbub.definitions.activity import source
-from hubbub.definitions.models import Definition, Registry, duration
+from hubbub.definitions.document import Registry
+from hubbub.definitions.forms import duration
+from hubbub.definitions.models import Definition
 from hubbub.definitions.problems import DefinitionErrors, Problem, toml
 from hubbub.definitions.reading import load, read_lock
 from hubbub.definitions.rotating import placed
@@ -96,6 +98,7 @@ def locked(name: str, definition: Definition) -> Metric:
         purpose=definition.purpose,
         owners=tuple(definition.owners),
         aggregate=_stated(definition),
+        shuffler=definition.shuffler or "",
     )
 
 

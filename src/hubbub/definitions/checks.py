@@ -4,9 +4,9 @@ import datetime
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from hubbub.definitions.forms import duration
 from hubbub.definitions.keys import DOMAIN, KEYS, kinds_with
 from hubbub.definitions.kinds import KINDS
-from hubbub.definitions.models import duration
 from hubbub.definitions.problems import Problem, foreign, toml, toml_key
 from hubbub.encoders import registry as encoders
 from hubbub.encoders.one_bit_mean import MAX_ENTRIES, MAX_TICKS
@@ -180,6 +180,12 @@ def _fresh(values: Values, given: Values) -> Iterator[Problem]:
             )
 
 
+def _shuffler(values: Values, given: Values) -> Iterator[Problem]:
+    if values["strategy"] != "fresh":
+        problem = "cannot stand beside permanent answers: mixed or not, they come again and can be told by that"
+        yield Problem("shuffler", toml(given["shuffler"]), problem, 'write strategy = "fresh", or remove shuffler')
+
+
 def _losses(values: Values, given: Values) -> Iterator[Problem]:
     if values["strategy"] != "memo":
         return
@@ -283,6 +289,7 @@ _CHECKS: tuple[tuple[tuple[str, ...], Check], ...] = (
     (("kind", "aggregate", "step"), _aggregate),
     (("kind", "active", "lower", "upper", "step", "epsilon"), _active),
     (("strategy",), _fresh),
+    (("strategy", "shuffler"), _shuffler),
     (("strategy", "epsilon", "changes_visible"), _losses),
     (("starts", "expires", "window"), _life),
     (("grace",), _grace),

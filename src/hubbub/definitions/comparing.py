@@ -8,7 +8,7 @@ from hubbub.definitions.facts import facts, permanent
 from hubbub.lock import Lock, Metric
 from hubbub.privacy import nats
 
-_TEXT = {"version", "description", "purpose", "owners", "unit"}
+_TEXT = {"version", "description", "purpose", "owners", "unit", "shuffler"}
 _PRICES = {
     "report": "one report",
     "steady": "a device that never changes",

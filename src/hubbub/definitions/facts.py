@@ -40,6 +40,7 @@ def facts(metric: Metric) -> dict[str, str]:
         "presence": metric.presence,
         "dimensions": ", ".join(f"{name} ({', '.join(values)})" for name, values in metric.dimensions),
         "min_reports": str(metric.min_reports),
+        "shuffler": metric.shuffler,
         **prices,
         "description": metric.description,
         "purpose": metric.purpose,

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import msgspec
 from msgspec import Meta, Struct
 
+from hubbub.definitions.document import Document
 from hubbub.definitions.kinds import KINDS
-from hubbub.definitions.models import Definition, Document
+from hubbub.definitions.models import Definition
 from hubbub.lock import AGGREGATES, MAX_INTEGER
 
 

@@ -1,24 +1,18 @@
-"""The keys of metrics.toml: their types, ranges, defaults, meaning and remedies stand here and nowhere else.
+"""The keys of a metric in metrics.toml: types, ranges, defaults, meaning and remedies stand here and nowhere else.
 
 Checks, messages and spec/schemas/registry.json follow from these types (hubbub.definitions.keys).
 """
 
 import datetime
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from msgspec import Struct
 
-from hubbub.definitions.forms import COUNT, LARGEST, LOSS, NUMBER, Dimension, Label, Line, Name, Text, key
+from hubbub.definitions.forms import COUNT, LARGEST, LOSS, NUMBER, Dimension, Label, Line, Text, key
 from hubbub.encoders.one_bit_mean import MAX_TICKS
 from hubbub.encoders.vector import MAX_DIMENSION
-from hubbub.lock import COLLECTION, DIMENSION, MAX_EVERY, MAX_TEXT
+from hubbub.lock import DIMENSION, MAX_EVERY, MAX_SHUFFLER, MAX_TEXT
 from hubbub.mechanisms.base import MIN_EPSILON, default_permanent
-
-SCHEMA = "hubbub.registry/1"
-HOURS = {"h": 1, "d": 24, "w": 168}  # units of a duration
-RESERVED = {"seal": "exit"}  # words of a later release
 
 
 class Definition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -194,6 +188,18 @@ class Definition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "a table that gives each name its list of values",
         ),
     ] = {}
+    shuffler: (
+        Annotated[
+            str,
+            key(
+                "Strategy fresh: who mixes reports of many devices on the way, and who runs it; no price counts on it.",
+                'write shuffler = "Mixnet, run by Example", or leave it out',
+                min_length=1,
+                max_length=MAX_SHUFFLER,
+            ),
+        ]
+        | None
+    ) = None
     expected_devices: (
         Annotated[
             int,
@@ -350,49 +356,3 @@ class Definition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         if self.permanent_epsilon is not None:
             return self.permanent_epsilon
         return self.reports * default_permanent(self.epsilon / self.reports)
-
-
-class Document(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What people write about the metrics of one collection; `hubbub registry build` turns it into metrics.lock."""
-
-    schema: Annotated[
-        Literal["hubbub.registry/1"], key("Form of this file.", f'write schema = "{SCHEMA}", or use another release')
-    ]
-    collection: Annotated[
-        str,
-        key(
-            "Id of the app or service; part of every permanent answer, so never change it.",
-            'write it in a-z, 0-9, _ and -, as in collection = "editor-desktop"',
-            "an id of at most 64 characters",
-            pattern=f"^{COLLECTION.pattern}$",
-        ),
-    ]
-    metrics: Annotated[
-        dict[Name, Definition],
-        key(
-            "The metrics by name.",
-            'add a table such as [metrics."editor.used"]; `hubbub init` writes a first file',
-            "one table for each metric",
-            min_length=1,
-        ),
-    ]
-
-
-def duration(text: str) -> int:
-    """Seconds of a duration such as "36h", "14d" or "2w"."""
-    return int(text[:-1]) * HOURS[text[-1]] * 3600
-
-
-@dataclass(frozen=True)
-class Registry:
-    """An accepted metrics.toml.
-
-    Attributes:
-        file: Where it was read, for messages.
-        collection: Id of the app or service.
-        metrics: The definitions by name.
-    """
-
-    file: str
-    collection: str
-    metrics: Mapping[str, Definition]

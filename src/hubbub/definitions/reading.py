@@ -14,9 +14,10 @@ import msgspec
 
 from hubbub.definitions.activity import problems as active
 from hubbub.definitions.checks import check, dimensions_in_detail
-from hubbub.definitions.forms import FIRST_YEAR, LAST_YEAR, MAX_NAME
+from hubbub.definitions.document import Registry
+from hubbub.definitions.forms import FIRST_YEAR, LAST_YEAR, MAX_NAME, RESERVED
 from hubbub.definitions.keys import KEYS, TOP, Key
-from hubbub.definitions.models import RESERVED, Definition, Registry
+from hubbub.definitions.models import Definition
 from hubbub.definitions.problems import (
     DefinitionErrors,
     Problem,
@@ -267,7 +268,7 @@ def _wrong(name: str, value: object, key: Key) -> Iterator[Problem]:
         )
     elif problem := control(value):
         yield Problem(name, toml(value), problem, "write it on one line, in characters that can be printed")
-    elif name in ("description", "purpose", "owners", "unit") and blank(value):
+    elif name in ("description", "purpose", "owners", "unit", "shuffler") and blank(value):
         yield Problem(name, toml(value), "is blank", key.remedy)
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import tomlkit
 
 from hubbub.definitions.building import locked, replace
+from hubbub.definitions.document import Registry
 from hubbub.definitions.facts import permanent
-from hubbub.definitions.models import Registry
 from hubbub.definitions.problems import DefinitionErrors, Problem, toml
 from hubbub.definitions.reading import load, loads
 from hubbub.definitions.rotating import placed

@@ -48,7 +48,7 @@ def notice(lock: Lock, language: str = "en") -> str:
             *words.choices,
             f"## {words.form}",
             words.form_lead,
-            table((words.question, words.fact), words.forms),
+            table((words.question, words.fact), _forms(metrics, words)),
         ]
     )
 
@@ -63,19 +63,41 @@ def _measured(metric: Metric, words: Wording) -> str:
         starts=metric.starts,
         expires=metric.expires,
     )
-    if not metric.dimensions:
-        return line
-    names = [words.inside.format(name=name, values=words.between.join(values)) for name, values in metric.dimensions]
-    return line + "".join(_named(words.clear, names, words))
+    return line + "".join(_named(words.clear, _facts(metric, words), words))
 
 
 def _visible(metrics: list[Metric], words: Wording) -> Iterator[str]:
-    turns = {metric.name: metric.report_every for metric in metrics}
-    kept = {metric.name: round(2**metric.encoder.public_bits) for metric in metrics}
     yield from _named(words.ran, [metric.name for metric in metrics if metric.presence == "ran"], words)
-    yield from _named(words.turn, _counted(turns, words), words)
-    yield from _named(words.public, _counted(kept, words), words)
+    yield from _named(words.turn, _turns(metrics, words), words)
+    yield from _named(words.public, _numbers(metrics, words), words)
     yield from _named(words.told, [metric.name for metric in metrics if _tied(metric) >= _RECOGNISED], words)
+
+
+def _forms(metrics: list[Metric], words: Wording) -> Iterator[tuple[str, str]]:
+    """The questions of the stores' forms with what is true of these metrics."""
+    told = [metric.name for metric in metrics if metric.report_every > 1 or _tied(metric) >= _RECOGNISED]
+    facts = list(dict.fromkeys(fact for metric in metrics for fact in _facts(metric, words)))
+    filled = {
+        "clear": "".join(_named(words.form_clear, facts, words)),
+        "number": "".join(_named(words.form_number, _numbers(metrics, words), words)),
+        "turn": "".join(_named(words.form_turn, _turns(metrics, words), words)),
+        "apart": "".join(_named(words.form_apart, told, words)),
+        "alike": "" if told else words.form_alike,
+    }
+    yield from ((question, fact.format(**filled)) for question, fact in words.forms)
+
+
+def _facts(metric: Metric, words: Wording) -> list[str]:
+    """What is sent as it is, each with its values."""
+    return [words.inside.format(name=name, values=words.between.join(values)) for name, values in metric.dimensions]
+
+
+def _turns(metrics: list[Metric], words: Wording) -> list[str]:
+    return _counted({metric.name: metric.report_every for metric in metrics}, words)
+
+
+def _numbers(metrics: list[Metric], words: Wording) -> list[str]:
+    return _counted({metric.name: round(2**metric.encoder.public_bits) for metric in metrics}, words)
 
 
 def _counted(counts: Mapping[str, int], words: Wording) -> list[str]:

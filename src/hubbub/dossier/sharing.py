@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from hubbub.dossier.text import plain
 from hubbub.lock import Metric
-from hubbub.privacy import sections
+from hubbub.privacy import partner, sections
 
 Rows = tuple[tuple[str, str], ...]
 
@@ -17,11 +17,13 @@ class Shared(NamedTuple):
         sentences: By heading, each with the names of the metrics for which it holds, in the order of `explain`.
         rows: Of each definition, as Markdown.
         names: Of all metrics.
+        told: By name all sentences of `explain` under their headings.
     """
 
     sentences: Mapping[str, Mapping[str, Sequence[str]]]
     rows: Rows
     names: Sequence[str]
+    told: Mapping[str, Mapping[str, Sequence[str]]]
 
     def lines(self, heading: str) -> Iterator[str]:
         """The sentences under a heading, with the metrics for which they hold where these are not all."""
@@ -36,13 +38,13 @@ class Shared(NamedTuple):
 
     def own(self, metric: Metric) -> Iterator[tuple[str, list[str]]]:
         """Headings with the sentences that hold for this metric alone."""
-        for heading, lines in sections(metric).items():
+        for heading, lines in (self.told.get(metric.name) or sections(metric)).items():
             said = self.sentences.get(heading, {})
             if left := [plain(line) for line in lines if line not in said]:
                 yield heading, left
 
 
-NOTHING = Shared({}, (), ())
+NOTHING = Shared({}, (), (), {})
 
 
 def shared(metrics: Sequence[Metric], rows: Sequence[Rows]) -> Shared:
@@ -53,14 +55,16 @@ def shared(metrics: Sequence[Metric], rows: Sequence[Rows]) -> Shared:
         rows: What there is to say about the definition of each.
     """
     found: dict[str, dict[str, list[str]]] = {}
-    for metric in metrics:
-        for heading, lines in sections(metric).items():
+    known = {metric.name: metric for metric in metrics}
+    told = {name: sections(metric, partner(metric, known)) for name, metric in known.items()}
+    for name, headings in told.items():
+        for heading, lines in headings.items():
             for line in lines:
-                found.setdefault(heading, {}).setdefault(line, []).append(metric.name)
+                found.setdefault(heading, {}).setdefault(line, []).append(name)
     enough = min(2, len(metrics))
     sentences = {
         heading: {line: names for line, names in lines.items() if len(names) >= enough}
         for heading, lines in found.items()
     }
     common = tuple(row for row in rows[0] if all(row in other for other in rows)) if len(rows) > 1 else ()
-    return Shared(sentences, common, [metric.name for metric in metrics])
+    return Shared(sentences, common, list(known), told)

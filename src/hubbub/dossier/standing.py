@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from hubbub.dossier.sharing import Shared
 from hubbub.dossier.text import bullets, plain, table
 from hubbub.lock import Lock
+from hubbub.privacy.words import bits
 
 _DEVICE = (
     (
@@ -142,15 +143,11 @@ def belonging(lock: Lock) -> Iterator[str]:
         "crowd has, a report is as good as an identifier. No price above rests on reports not being tied together."
     )
     rows = [
-        (plain(name), _bits(clear + one.encoder.linkage_bits), _bits(clear))
+        (plain(name), bits(clear + one.encoder.linkage_bits), bits(clear))
         for name, one in sorted(lock.metrics.items())
         for clear in (one.encoder.public_bits + math.log2(one.report_every),)  # the turn shows by when reports come
     ]
     yield table(("metric", "bits about the next report, at most", "of these in the clear"), rows)
-
-
-def _bits(count: float) -> str:
-    return f"{math.ceil(100 * count) / 100:g}"
 
 
 def getting() -> str:

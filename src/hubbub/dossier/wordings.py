@@ -15,7 +15,8 @@ class Wording:
         no_bound: The same where there is no bound.
         between: What stands between two names of a list.
         inside: A name with what belongs to it.
-        forms: Questions of the stores' forms, and the facts that answer them.
+        forms: Questions of the stores' forms, and the facts that answer them: {clear}, {number} and {turn} are filled
+            in where there is such a thing, {apart} where reports of a device can be told from others, else {alike}.
     """
 
     title: str
@@ -42,6 +43,11 @@ class Wording:
     form: str
     form_lead: str
     forms: Sequence[tuple[str, str]]
+    form_clear: str
+    form_number: str
+    form_turn: str
+    form_apart: str
+    form_alike: str
     windows: Mapping[str, str]
     sure: str
     certain: str
@@ -100,16 +106,19 @@ ENGLISH = Wording(
     form="Facts for the stores' privacy forms",
     form_lead="Which boxes they lead to is for whoever fills in the form to decide.",
     forms=(
-        ("What data leaves the device?", "The disguised answers to what is listed above. Nothing else of the person."),
+        (
+            "What data leaves the device?",
+            "The disguised answers to what is listed above, each with the name of its metric and the hour, day or week "
+            "that it is about.{clear} Nothing else of the person.",
+        ),
         (
             "Is it tied to a person or device?",
             "Reports carry no account, device or advertising identifier. Each has an id of its own, made from a secret "
-            "that stays on the device.",
+            "that stays on the device.{number}{turn}",
         ),
         (
             "Is it used for tracking?",
-            "No identifier ties reports together or to other data. How many bits of a report can be found again in a "
-            "device's next one stands in the dossier.",
+            "{alike}{apart} How many bits of a report can be found again in a device's next one stands in the dossier.",
         ),
         (
             "When does it begin?",
@@ -122,12 +131,18 @@ ENGLISH = Wording(
         ),
         (
             "Can people ask for deletion?",
-            "On the device, yes. What was received carries no name or identifier to look for.",
+            "On the device, yes. What was received carries no name or account to look for.",
         ),
         ("Is it shared with others?", "The software sends it to the one address that the app gives, and nowhere else."),
         ("Is it optional?", "Yes, where the app passes on the choice; the environment's DO_NOT_TRACK is obeyed."),
         ("How long is it kept?", "For as long as whoever runs the collector keeps it; fill in your own period."),
     ),
+    form_clear=" Sent with them as it is, without disguise: {names}.",
+    form_number=" Reports of these carry a number that stays the same for the device, one of so many: {names}.",
+    form_turn=" By when reports of these come, the turn of the device can be seen, one of so many: {names}.",
+    form_apart="No identifier ties reports to other data. Reports of these can partly or wholly be told to come from "
+    "the same device: {names}.",
+    form_alike="No identifier ties reports together or to other data.",
     windows={"hour": "hour", "day": "day", "week": "week"},
     sure="at most {percent} % sure",
     certain="practically sure",
@@ -183,15 +198,18 @@ CHINESE = Wording(
     form="填写应用商店隐私表单所需的事实",
     form_lead="应当勾选哪些选项，由填写表单的人决定。",
     forms=(
-        ("哪些数据会离开设备？", "对上述各项的回答，均已经过扰动。除此之外，没有其他关于个人的内容。"),
+        (
+            "哪些数据会离开设备？",
+            "对上述各项的回答，均已经过扰动；每份报告还注明属于哪项指标、对应哪个小时、哪一天或哪一周。{clear}"
+            "除此之外，没有其他关于个人的内容。",
+        ),
         (
             "是否与个人或设备关联？",
-            "报告不含账号、设备标识符或广告标识符。每份报告有自己的编号，由不离开设备的密钥生成。",
+            "报告不含账号、设备标识符或广告标识符。每份报告有自己的编号，由不离开设备的密钥生成。{number}{turn}",
         ),
         (
             "是否用于跟踪？",
-            "没有标识符把各份报告彼此联系起来，或与其他数据联系起来。一份报告中有多少比特能在同一台设备的下一份报告中"
-            "重新认出，见说明文件（dossier）。",
+            "{alike}{apart}一份报告中有多少比特能在同一台设备的下一份报告中重新认出，见说明文件（dossier）。",
         ),
         (
             "从什么时候开始？",
@@ -199,11 +217,16 @@ CHINESE = Wording(
             "请填写属于哪一种。",
         ),
         ("传输是否加密？", "如果应用指定的收集端地址以 https 开头，则加密。"),
-        ("能否要求删除？", "设备上的内容可以删除。已收到的报告中没有可供查找的姓名或标识符。"),
+        ("能否要求删除？", "设备上的内容可以删除。已收到的报告中没有可供查找的姓名或账号。"),
         ("是否与他人共享？", "本软件只把数据发送到应用指定的那一个地址，不发往别处。"),
         ("是否可选？", "如果应用把用户的选择传给本软件，则可选；环境变量 DO_NOT_TRACK 同样有效。"),
         ("保存多久？", "由运行收集端的一方决定；请填写你们自己的期限。"),
     ),
+    form_clear="随报告原样发送、未经扰动的内容还有：{names}。",
+    form_number="以下指标的报告带有一个编号，在同一台设备上保持不变（括号内为可能的编号个数）：{names}。",
+    form_turn="以下指标由设备轮流报告，从报告的时间可以看出轮到这台设备的次序（括号内为次序总数）：{names}。",
+    form_apart="没有标识符把报告与其他数据联系起来，但以下指标的报告可能部分或全部被认出来自同一台设备：{names}。",
+    form_alike="没有标识符把各份报告彼此联系起来，或与其他数据联系起来。",
     windows={"hour": "小时", "day": "天", "week": "周"},
     sure="最高为 {percent}%",
     certain="几乎为 100%",

@@ -53,6 +53,7 @@ class Known(msgspec.Struct, frozen=True):
     seal: str
     aggregate: str
     source: str
+    shuffler: str
 
     @classmethod
     def of(cls, definition: Definition) -> Self:
@@ -86,6 +87,7 @@ class Known(msgspec.Struct, frozen=True):
             seal=metric.seal,
             aggregate=metric.aggregated,
             source=metric.source[:TRAVELLING_HASH],
+            shuffler=metric.shuffler,
         )
 
 

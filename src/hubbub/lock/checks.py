@@ -45,6 +45,9 @@ def alone(where: str, metric: Metric) -> None:
         raise LockError(f"{where}.step", f"a metric of kind {metric.kind} has lower = 0 and step = 1000000")
     _labelled(where, metric)
     _aggregating(where, metric)
+    if metric.shuffler and (metric.encoder.memo or metric.encoder.public_bits):
+        problem = "cannot stand beside permanent answers: mixed or not, they come again and can be told by that"
+        raise LockError(f"{where}.shuffler", problem, 'build it without shuffler, or with strategy = "fresh"')
     if metric.presence == "hidden" and metric.dimensions:
         problem = 'cannot stand beside presence = "hidden": windows filled in later would carry the values of that time'
         raise LockError(f"{where}.dimensions", problem, 'build it without dimensions, or with presence = "ran"')

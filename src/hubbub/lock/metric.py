@@ -36,6 +36,7 @@ MAX_EVERY = 400
 MAX_FILLED, MAX_FILLED_BYTES = 500, 1 << 19  # windows filled in at one time and their bodies: half of an outbox
 MAX_INTEGER = 2**53 - 1
 MAX_TEXT = 1000  # characters of a description or purpose
+MAX_SHUFFLER = 100
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ class Metric:
     owners: tuple[str, ...]
     aggregate: str = ""  # empty: the first of its kind
     source: str = ""  # encoding hash of the metric that feeds it, whose name is this one's without `ACTIVE`
+    shuffler: str = ""  # who mixes the reports on the way, by the owners' declaration; no price counts on it
 
     @cached_property
     def hash(self) -> str:

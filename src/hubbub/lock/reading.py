@@ -23,6 +23,7 @@ from hubbub.lock.metric import (
     MAX_EVERY,
     MAX_GRACE,
     MAX_INTEGER,
+    MAX_SHUFFLER,
     MAX_TEXT,
     MILLION,
     MIN_GRACE,
@@ -189,4 +190,5 @@ _CHECKS: Mapping[str, forms.Check] = {
 _OPTIONAL: Mapping[str, forms.Check] = {  # later releases; left out where they say nothing
     "aggregate": forms.choice(sorted({word for words in AGGREGATES.values() for word in words})),
     "source": _HASH,
+    "shuffler": forms.text(MAX_SHUFFLER, 1),
 }

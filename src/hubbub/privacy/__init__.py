@@ -8,6 +8,7 @@ unequal losses.
 from hubbub.privacy.accounts import Account, account, together
 from hubbub.privacy.changes import visible
 from hubbub.privacy.life import exact_life
+from hubbub.privacy.pairs import partner
 from hubbub.privacy.precision import Strategy, strategies
 from hubbub.privacy.prices import PriceLine, describe
 from hubbub.privacy.sentences import explain, null, sections
@@ -27,6 +28,7 @@ __all__ = [
     "in_words",
     "nats",
     "null",
+    "partner",
     "percent",
     "posterior",
     "sections",

@@ -1,7 +1,7 @@
 """What one installation gives away over so many windows, as data: exact where it is known, the bound beside it."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from hubbub.errors import ParameterError
@@ -19,6 +19,7 @@ class Account:
 
     Attributes:
         metric: Its name; empty for a sum over metrics.
+        group: Of metrics that take turns, that it belongs to; empty where it takes none, and in a sum.
         windows: Windows that are counted; 0 in a sum over metrics whose windows differ.
         reports: Most reports of one device in them.
         report: One report.
@@ -31,6 +32,7 @@ class Account:
     """
 
     metric: str
+    group: str
     windows: int
     reports: int
     report: float | None
@@ -55,23 +57,40 @@ def account(metric: Metric, windows: int | None = None) -> Account:
     # Over few reports the bound of any two histories may be below those that say for how long they hold.
     report, steady, change, life = (shown(min(price, prices.life)) for price in prices)
     exact = shown(min(exact_life(metric.encoder, reports), prices.life))
-    return Account(metric.name, windows, reports, report, steady, change, life, exact, _patterns(metric))
+    return Account(metric.name, metric.group, windows, reports, report, steady, change, life, exact, _patterns(metric))
 
 
 def together(accounts: Sequence[Account]) -> Account:
-    """What one installation gives away by several metrics: each price is summed for itself (sequential composition)."""
+    """What one installation gives away by several metrics: each price is summed for itself (sequential composition).
+
+    Of metrics that take turns only one reports a changed window, so each group counts with its dearest change.
+    """
     windows = {each.windows for each in accounts}
     return Account(
+        "",
         "",
         windows.pop() if len(windows) == 1 else 0,
         sum(each.reports for each in accounts),
         _sum(each.report for each in accounts),
         _sum(each.steady for each in accounts),
-        _sum(each.change for each in accounts),
+        _sum(_changes(accounts)),
         _sum(each.life for each in accounts),
         _sum(each.exact_life for each in accounts),
         (),
     )
+
+
+def _changes(accounts: Sequence[Account]) -> Iterator[float | None]:
+    """Change prices by metric or by group, as `hubbub.client.charges.change` has them."""
+    groups: dict[str, list[float | None]] = {}
+    for each in accounts:
+        if each.group:
+            groups.setdefault(each.group, []).append(each.change)
+        else:
+            yield each.change
+    for prices in groups.values():
+        known = [price for price in prices if price is not None]
+        yield max(known) if len(known) == len(prices) else None
 
 
 def _patterns(metric: Metric) -> tuple[float, ...]:

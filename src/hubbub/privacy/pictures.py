@@ -20,17 +20,17 @@ def pictures(metric: Metric) -> list[str]:
     last = metric.encoder.size - 1
     if metric.kind not in _MOVES and metric.kind != "mean":
         return []
-    move = _MOVES.get(metric.kind) or f"From {_amount(metric, 0)} to {_amount(metric, last)}{_unit(metric)} for good"
+    move = _MOVES.get(metric.kind) or f"From {amount(metric, 0)} to {amount(metric, last)}{each(metric)} for good"
     if not metric.encoder.memo:
         return [f"{move}: each report after it tells more of it, on every device, as nothing is kept to hide it."]
     farthest = last if metric.kind in ("boolean", "mean") else metric.encoder.size // 2
     share = visible(metric.encoder, 0, farthest)  # of categories: the pair of which it shows most often
     if share is None:
         return []
-    shown = f"{move}: visible in time on {percent_of(share)} of devices, on the others never"
+    shown = f"{move}: visible in time on {percent_of(share)} of devices, on the others never by this metric"
     third = round(last / 3)
     part = visible(metric.encoder, 0, third) if metric.kind == "mean" and 0 < third < last else None
-    tail = f"; from {_amount(metric, 0)} to {_amount(metric, third)} on {percent_of(part)}." if part else "."
+    tail = f"; from {amount(metric, 0)} to {amount(metric, third)} on {percent_of(part)}." if part else "."
     return [shown + tail, *_close(metric)]
 
 
@@ -41,18 +41,20 @@ def _close(metric: Metric) -> list[str]:
     found = confined(encoder, width, width)
     if found.delta >= 1:
         return []
-    within = _amount(metric, width, 0) + (f" {metric.unit}" if metric.unit else "")
+    within = amount(metric, width, 0) + (f" {metric.unit}" if metric.unit else "")
     return [
         f"Two devices whose values each stay within {within} for ever: epsilon {nats(found.epsilon)}, "
         f"{in_words(found.epsilon)}, save for a chance of at most {percent_of(found.delta)}."
     ]
 
 
-def _amount(metric: Metric, value: int, lower: int | None = None) -> str:
+def amount(metric: Metric, value: int, lower: int | None = None) -> str:
+    """A value of the encoder in the unit, as a decimal number."""
     from hubbub.definitions.checks import decimal  # which imports this package
 
     return decimal((metric.lower if lower is None else lower) + value * metric.step)
 
 
-def _unit(metric: Metric) -> str:
+def each(metric: Metric) -> str:
+    """What follows an amount: its unit, and of what window."""
     return f" {metric.unit} a {metric.window}" if metric.unit else f" in each {metric.window}"

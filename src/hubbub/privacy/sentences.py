@@ -6,24 +6,31 @@ Each statement is one that spec/prices.md proves, or names something that hubbub
 import math
 
 from hubbub.lock import NONE, Metric
+from hubbub.privacy.pairs import both
 from hubbub.privacy.pictures import pictures
 from hubbub.privacy.precision import OTHERWISE, compared
 from hubbub.privacy.prices import keeps, plural
-from hubbub.privacy.words import CERTAIN, in_words, nats
+from hubbub.privacy.words import CERTAIN, bits, in_words, nats
 
 _ROOM = 80  # characters for the names of dimensions inside a sentence
 
 
-def explain(metric: Metric) -> list[str]:
-    """Sentences of less than 200 characters: what is sent, the four prices, whose they are, what is not protected."""
-    return [sentence for sentences in sections(metric).values() for sentence in sentences]
+def explain(metric: Metric, other: Metric | None = None) -> list[str]:
+    """Sentences of less than 200 characters: what is sent, the four prices, whose they are, what is not protected.
+
+    Args:
+        metric: Of a lock.
+        other: The other one of NAME and NAME.active, if the lock has both (`partner`); adds what both cost together.
+    """
+    return [sentence for sentences in sections(metric, other).values() for sentence in sentences]
 
 
-def sections(metric: Metric) -> dict[str, list[str]]:
+def sections(metric: Metric, other: Metric | None = None) -> dict[str, list[str]]:
     """The sentences of `explain` under headings, in the same order; headings with nothing under them are left out."""
+    together = [] if other is None else both(metric, other)
     every = {
         "What is sent": _sent(metric),
-        "What it costs": _same(metric) + _changing(metric) + pictures(metric),
+        "What it costs": _same(metric) + _changing(metric) + pictures(metric) + together,
         OTHERWISE: compared(metric),
         "Whose prices these are": _whose(metric),
         "What is not hidden": _seen(metric),
@@ -59,6 +66,11 @@ def _sent(metric: Metric) -> list[str]:
         lines.append(
             f"Its turn comes in one {window} of every {every}, so it sends {most} at most. The turn is drawn from its "
             f"secret, never from data, and shows; {window}s without a turn cost nothing."
+        )
+    if metric.shuffler:
+        lines.append(
+            f"Mixed on the way, as its owners declare, by {metric.shuffler}. No price counts on it; hubbub checks none "
+            "of it."
         )
     return lines
 
@@ -132,7 +144,7 @@ def _seen(metric: Metric) -> list[str]:
     names = ", ".join(name for name, _ in metric.dimensions)
     if len(names) > _ROOM:
         names = f"values of {len(metric.dimensions)} dimensions"
-    bits = math.ceil(100 * (metric.encoder.public_bits + metric.encoder.linkage_bits)) / 100
+    told = bits(metric.encoder.public_bits + metric.encoder.linkage_bits)
     presence = [
         f"Visible: that an installation takes part, and when its program ran, since each {window} in which it did "
         + ("sends a report." if metric.report_every == 1 else "sends a report at its turn.")
@@ -153,8 +165,9 @@ def _seen(metric: Metric) -> list[str]:
         + ". No noise covers them.",
         *_kept(metric),
         "A report's id links nothing by itself, but whoever carries or receives the traffic sees addresses, "
-        f"and a report of a steady device tells up to {bits:g} bit{'' if bits == 1 else 's'} about its next"
+        f"and a report of a steady device tells up to {told} bit{'' if told == '1' else 's'} about its next"
         + (", beside what is in the clear." if names else "."),
+        *_turn(metric),
         "A proxy in front of the collector, or the collector's host, sees addresses and can link by them; hubbub "
         "stores none.",
     ]
@@ -168,6 +181,18 @@ def _kept(metric: Metric) -> list[str]:
     return [
         f"In the clear too: a number, one of {many}, that the device keeps for good. By it its reports can be told "
         f"from those of all but one device in {many}, whatever their values."
+    ]
+
+
+def _turn(metric: Metric) -> list[str]:
+    """What its own panel adds to what a report tells about the next."""
+    every = metric.report_every
+    if every == 1:
+        return []
+    more = bits(math.log2(every))
+    return [
+        f"By when it reports shows which turn it has, one of {every}: {more} bit{'' if more == '1' else 's'} more, for "
+        f"ever, and the same for all metrics whose turn comes in one window of {every}."
     ]
 
 

@@ -2,8 +2,8 @@
 
 It holds if the shuffler is trusted not to collude, takes one report of each of n honest devices of one segment and
 window, removes addresses and times, and hands them on in random order; and if every report is drawn afresh. Reports
-of permanent answers are the same bit again: nothing here is said of them. hubbub has no shuffler, so no price, no
-table and no sentence rests on these figures unless a caller names one.
+of permanent answers are the same bit again: nothing here is said of them. hubbub has no shuffler, so there is a figure
+only for a metric whose registry declares one (`shuffler`), and no price and no table rests on it.
 
 With e0 = e^epsilon, C ~ Bin(n - 1, c), A ~ Bin(C, 1/2) and one coin of chance e0 / (e0 + 1), a shuffled report of any
 mechanism with that epsilon tells no more than which of (A + 1, C - A) and (A, C - A + 1) was seen:
@@ -32,7 +32,6 @@ MAX_EXACT = 1000  # devices up to which every crowd of others is tried
 MAX_EPSILON = 32
 LEAST_DELTA = 1e-12  # below it sums of chances are no longer precise enough
 _COUNTED = 10**7  # devices beyond these change little and are not counted, which is an upper bound
-MAX_NAME = 64
 _SLACK = 1e-9  # relative error of the sums of chances, far above what they have
 _CUT = 1e-6  # share of delta that is set aside for numbers of mixed reports that are not looked at
 _NONE = 1e-300
@@ -43,7 +42,7 @@ class Amplified:
     """What shuffling makes of a metric's report.
 
     Attributes:
-        shuffler: Who shuffles, as the caller named it.
+        shuffler: Who shuffles, as the metric declares it.
         devices: Honest devices whose reports are mixed, in one window and segment.
         delta: Chance beside epsilon.
         epsilon: Loss of one shuffled report, nats; at most the price of one report.
@@ -66,10 +65,9 @@ class Amplified:
         """What it rests on and what it gives, in sentences of less than 200 characters."""
         window, chance = metric.window, "save for a chance of"
         return [
-            f"Only if {self.shuffler} mixes the reports of {self.devices} honest devices of each {window} and segment, "
-            "and takes away addresses, times and order.",
-            "Nobody who reads them may work with the one who mixes, and devices that others control hide nobody. "
-            "hubbub checks none of this.",
+            f"Only if {self.shuffler} mixes the reports of {self.devices} honest devices of each {window} and segment.",
+            "Addresses, times and order must be taken away. Nobody who reads the reports may work with the one who "
+            "mixes, and devices that others control hide nobody. hubbub checks none of this.",
             f"One report: epsilon {nats(self.epsilon)} in place of {nats(metric.prices.report)}, {chance} "
             f"{self.delta:g}; bound: {self.method}.",
             f"All {self.reports} of a life: epsilon {nats(self.life)}, {chance} {self.life_delta:g}. Devices reckon "
@@ -77,15 +75,15 @@ class Amplified:
         ]
 
 
-def amplified(metric: Metric, devices: int, delta: float, *, shuffler: str) -> Amplified:
-    """What one report, and all, give away if `shuffler` mixes the reports of so many devices of a segment and window.
+def amplified(metric: Metric, devices: int, delta: float) -> Amplified:
+    """What one report, and all, give away if its shuffler mixes the reports of so many devices of a segment and window.
 
     Raises:
-        ParameterError: No shuffler is named, permanent answers or permanent fields in the clear, devices outside
-            [2, 10^12], or delta outside [1e-12, 1).
+        ParameterError: The metric declares no shuffler, permanent answers or permanent fields in the clear, devices
+            outside [2, 10^12], or delta outside [1e-12, 1).
     """
-    if not (shuffler.strip() and shuffler.isprintable() and len(shuffler) <= MAX_NAME):
-        raise ParameterError("shuffler", shuffler, f"the name of who mixes the reports, 1 to {MAX_NAME} characters")
+    if not metric.shuffler:
+        raise ParameterError("metric", metric.name, "one that declares a shuffler")
     if metric.encoder.memo:
         raise ParameterError("metric", metric.name, "one with fresh noise: permanent answers come again, mixed or not")
     if metric.encoder.public_bits:
@@ -96,7 +94,8 @@ def amplified(metric: Metric, devices: int, delta: float, *, shuffler: str) -> A
     if epsilon >= report:
         epsilon, method = report, "report"
     life = min(up(metric.reports * epsilon), metric.prices.life)
-    return Amplified(shuffler, devices, delta, epsilon, method, metric.reports, life, min(1.0, metric.reports * delta))
+    chance = min(1.0, metric.reports * delta)
+    return Amplified(metric.shuffler, devices, delta, epsilon, method, metric.reports, life, chance)
 
 
 def _bounds(encoder: Encoder, devices: int) -> dict[str, Callable[[int, float], float]]:

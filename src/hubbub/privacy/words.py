@@ -8,7 +8,7 @@ from decimal import ROUND_CEILING, Decimal
 
 from hubbub.client.odds import CERTAIN, percent, posterior
 
-__all__ = ["CERTAIN", "in_words", "nats", "percent", "posterior"]
+__all__ = ["CERTAIN", "bits", "in_words", "nats", "percent", "posterior"]
 
 
 def in_words(epsilon: float) -> str:
@@ -21,3 +21,8 @@ def in_words(epsilon: float) -> str:
 def nats(epsilon: float) -> str:
     """A loss as printed: rounded up to three decimals, `1.409`; `no bound` where there is none."""
     return "no bound" if math.isinf(epsilon) else str(Decimal(repr(epsilon)).quantize(Decimal("0.001"), ROUND_CEILING))
+
+
+def bits(count: float) -> str:
+    """Bits as printed: rounded up to hundredths, `4.86`."""
+    return f"{math.ceil(100 * count) / 100:g}"
