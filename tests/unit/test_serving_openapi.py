@@ -102,7 +102,8 @@ def test_all_that_the_lock_says_of_a_metric_is_told_by_its_names(tmp_path: Path)
     mean = minutes(name="a", aggregate="max", report_every=2, dimensions=())
     active = late(name="a.active", source=mean.hash, report_every=2)
     hidden = late(name="b", presence="hidden", rotation="group:1", report_every=2)
-    label = replace(late(name="c", kind="choice", labels=("x", "y"), owners=("me", "you")), encoder=CHOICE)
+    label = late(name="c", kind="choice", labels=("x", "y"), owners=("me", "you"), shuffler="a relay")
+    label = replace(label, encoder=CHOICE)
     both = lock(mean, active, hidden, label)
     with open_store(tmp_path / "store.db") as store:
         store.accept(both)
@@ -112,7 +113,7 @@ def test_all_that_the_lock_says_of_a_metric_is_told_by_its_names(tmp_path: Path)
     for entry in told:
         key, locked = entry["name"], written[entry["name"]]
         travelling = {"hash": locked["hash"][:32], "source": locked.get("source", "")[:32]}
-        stated = {"aggregate": both.metrics[key].aggregated}
+        stated = {"aggregate": both.metrics[key].aggregated, "shuffler": "a relay" if key == "c" else ""}
         assert {name: entry[name] for name in {*locked, *travelling, *stated}} == locked | travelling | stated
         assert set(entry) - set(locked) - set(travelling) - set(stated) == {"name", "segments", "last"}
     assert [(entry["rotation"], entry["presence"]) for entry in told][2] == ("group:1", "hidden")
