@@ -3,9 +3,10 @@
 import http.client
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from hubbub.client import answers, consent, reporter, secret, sender
+from hubbub.client import answers, consent, ledger, reporter, secret, sender
 from hubbub.testing.contract import adapter
 
 
@@ -55,9 +56,29 @@ def forgetful() -> None:
     drawn = secret.drawn
 
     def anew(database: Any, copy: Any, *, collection: str, now: int, identity: str, **more: Any) -> Any:
-        return secret.Recovered(drawn(collection, now, identity), False, "")
+        return secret.Recovered(drawn(collection, now, identity), "", "")
 
     setattr(secret, "recovered", anew)  # noqa: B010
+
+
+def forgives() -> None:
+    """After a recovery only what may follow is charged, not what may have been sent."""
+    ledger._doubted = lambda account, *rest: account
+
+
+def starts_afresh() -> None:
+    """With another secret everything charged before is forgotten."""
+    with_secret = ledger.with_secret
+
+    def without(old: Any, *rest: Any) -> Any:
+        return replace(with_secret(old, *rest), accounts={})
+
+    setattr(secret, "with_secret", without)  # noqa: B010
+
+
+def impatient() -> None:
+    """A secret waits from its birth, whatever the clock said then."""
+    ledger.OLDEST = -(2**62)
 
 
 def names_itself() -> None:
@@ -70,7 +91,8 @@ def names_itself() -> None:
     setattr(reporter, "travelling", more)  # noqa: B010
 
 
-FAULTS = {fault.__name__: fault for fault in (silent, cookie, gives_up, insists, deaf, forgetful, names_itself)}
+_ALL = (silent, cookie, gives_up, insists, deaf, forgetful, forgives, starts_afresh, impatient, names_itself)
+FAULTS = {fault.__name__: fault for fault in _ALL}
 
 if __name__ == "__main__":
     FAULTS[sys.argv[1]]()

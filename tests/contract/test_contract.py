@@ -20,6 +20,9 @@ NOTICED = {
     "insists": "sending/dropped[400]",
     "deaf": "consent/denied",
     "forgetful": "life/restart_keeps_what_is_permanent",
+    "forgives": "life/restored_backup_without_a_metric",
+    "starts_afresh": "life/cloned",
+    "impatient": "life/clock_of_1970_and_a_wait",
     "names_itself": "sending/one_report_per_request",
 }
 LOCKS = sorted((CONTRACT / "locks").glob("*.toml"))

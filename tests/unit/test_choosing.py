@@ -90,6 +90,36 @@ def test_limits() -> None:
     assert message_bits(Piecewise.from_epsilon(1, upper=600).encoder) == 8
 
 
+LASTING: dict[str, Any] = {"permanent_epsilon": 2, "categories": 12, "windows": 365}
+
+
+def test_a_limit_on_lives_turns_the_choice_to_another_permanent_mechanism() -> None:
+    best = choose("choice", 1, **LASTING)
+    assert best.mechanism.name == "olh_pool"
+    life = best.mechanism.encoder.prices(365).life
+    assert choose("choice", 1, **LASTING, max_life=life).mechanism == best.mechanism
+    other = choose("choice", 1, **LASTING, max_life=450)
+    assert other.mechanism.name == "sue"
+    assert other.mechanism.encoder.prices(365).life <= 450 < life
+    (refused,) = (one for one in other.considered if one.name == "olh_pool")
+    assert refused.rejected == "price of a life of 365 reports of 482.951 nats, at most 450 nats"
+    assert (refused.variance or 0) < (other.considered[0].variance or 0)
+
+
+def test_a_limit_on_changes_turns_the_choice_to_another_permanent_mechanism() -> None:
+    """The best of all has the lowest price of a change, so a limit below it leaves none; among the others it turns."""
+    change = choose("choice", 1, **LASTING).mechanism.encoder.prices(365).change
+    assert choose("choice", 1, **LASTING, max_change=change).mechanism.name == "olh_pool"
+    with pytest.raises(ParameterError, match=r"olh_pool: price of a change of 1\.6467 nats, at most 1\.6466 nats"):
+        choose("choice", 1, **LASTING, max_change=1.6466)
+    among = {name: cls for name, cls in mechanisms.registry.items() if name in ("oue", "sue", "grr")}
+    assert choose("choice", 1, **LASTING, among=among).mechanism.name == "oue"
+    for limit, name, refused in ((2.4, "sue", {"oue"}), (2.2, "grr", {"oue", "sue"})):
+        found = choose("choice", 1, **LASTING, among=among, max_change=limit)
+        assert found.mechanism.name == name
+        assert {one.name for one in found.considered if f"nats, at most {limit} nats" in one.rejected} == refused
+
+
 def test_of_the_same_variance_the_shorter_message_wins() -> None:
     found = choose("mean", 0.3, upper=60)
     assert found.mechanism.name == "one_bit_mean"

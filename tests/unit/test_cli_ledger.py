@@ -74,7 +74,8 @@ def test_preview(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "preview", *where, "a", "many7731") == (
         2,
         "",
-        "hubbub: value of a is not one that a mean takes\n",
+        "hubbub: value of a is not one that a mean takes; "
+        "give a number from 0 to 480 min; it is clipped to that range\n",
     )
 
 

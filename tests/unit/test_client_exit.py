@@ -87,7 +87,7 @@ SENDING = """
 import sys, time
 from hubbub.client import Client, schedule
 from hubbub.clock import ManualClock
-schedule.CATCH_UP = 0.0
+schedule.LATE = schedule.CATCH_UP = 0.0
 lock, endpoint, folder, now, busy = sys.argv[1:]
 clock = ManualClock(float(now))
 device = Client(lock, endpoint, policy="research", state_dir=folder, clock=clock)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.lock import dump
+from hubbub.lock import Metric, dump
 from tests.unit.client_support import STARTS, lock, metric
 from tests.unit.test_client_transport import Handler, accept, serving
 
@@ -45,28 +45,26 @@ def forked(work):
 def answers(children):
     out = []
     for pid, reader in children:
-        text = b""
-        while part := os.read(reader, 65536):
-            text += part
         assert os.waitpid(pid, 0)[1] == 0
-        out.append(json.loads(text))
+        out.append(json.loads(os.read(reader, 65536)))  # what a pipe holds
     return out
 """
 
 
-def run(tmp_path: Path, endpoint: str, code: str) -> str:
-    (tmp_path / "metrics.lock").write_text(dump(lock(METRIC)))
+def run(tmp_path: Path, endpoint: str, code: str, *, first: str = "", measured: Metric = METRIC) -> str:
+    """What a program says that does `first`, imports the client, and does the rest; it says nothing of errors."""
+    (tmp_path / "metrics.lock").write_text(dump(lock(measured)))
     (tmp_path / "clock").write_text(f"{STARTS}\n")
     arguments = [str(tmp_path / "metrics.lock"), endpoint, str(tmp_path / "state"), str(tmp_path / "clock")]
     result = subprocess.run(
-        [sys.executable, "-c", SUPPORT + code, *arguments],
+        [sys.executable, "-c", first + SUPPORT + code, *arguments],
         cwd=ROOT,
         capture_output=True,
         text=True,
         timeout=GUARD,
         check=False,
     )
-    assert result.returncode == 0, result.stderr
+    assert (result.returncode, result.stderr) == (0, "")
     return result.stdout
 
 
@@ -272,14 +270,14 @@ for _ in range(3):
     clock.set(clock.now() + 86400)
     device.tick()
 device.flush(30)
-os.write(writer, f"{'child' if pids == [0] else 'parent'} {len(calls)};".encode())
+os.write(writer, f"{'child' if pids == [0] else 'parent'} {len(calls)} {device.counters};".encode())
 if pids == [0]:
     os._exit(0)
 os.waitpid(pids[0], 0)
 print(sorted(os.read(reader, 100).decode().split(";")))
 """
     with serving() as server:
-        assert run(tmp_path, server.endpoint, code) == "['', 'child 1', 'parent 3']\n"
+        assert run(tmp_path, server.endpoint, code) == "['', 'child 1 {}', \"parent 3 {'accepted': 3}\"]\n"
 
 
 def test_state_that_was_given_belongs_to_the_parent_for_ever(tmp_path: Path) -> None:

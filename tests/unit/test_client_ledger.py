@@ -243,6 +243,27 @@ def test_expiry_may_shrink_in_place_and_never_grow() -> None:
     assert left.accounts["a"].charges[-1].reports == 88
 
 
+def test_treadmill_of_versions_is_held_to_the_limit_of_a_year() -> None:
+    """A version a day: each leaves the day that it had, beside what the newest may still report of the year."""
+    policy = replace(RESEARCH, life_per_year=250.0)
+    ledger, totals = born(), []
+    accepted: list[int] = []
+    new_year = 31  # the version of the first of January
+    for version in range(1, 101):
+        lock = of(named(version=version, step=version))
+        ledger = take_up(ledger, lock, policy, STARTS + version * DAY)
+        totals.append(ledger.life_by_year.get(2027, 0.0))
+        spent = sum(one >= new_year for one in accepted) * life(1)
+        asked = spent + life(LIFE - max(version, new_year))
+        if asked <= 250:
+            accepted.append(version)
+        assert totals[-1] == pytest.approx(asked if asked <= 250 else spent)
+        assert ledger.accounts["a"].versions == tuple(accepted)
+    assert max(totals) <= 250
+    assert accepted[: new_year + 10] == list(range(1, new_year + 11))
+    assert len(accepted) < 95
+
+
 def test_treadmill_of_versions_is_charged_for_all_of_them() -> None:
     policy = replace(RESEARCH, steady=20.0)
     ledger = born()
@@ -352,15 +373,6 @@ def test_merging_keeps_the_later_seal_and_every_charge() -> None:
         assert account.active
         assert account.current == new.accounts["a"].current
     assert merged(old, old) == replace(old, policy=old.policy)
-
-
-def test_uncertain_memory_seals_everything() -> None:
-    old = taken((of(named()), 0))
-    ledger = take_up(old, of(named(), named("b")), RESEARCH, STARTS + 5 * DAY + 1, uncertain=True)
-    assert {account.sealed for account in ledger.accounts.values()} == {STARTS + 5 * DAY + 1}
-    assert [account.charges[0].reports for account in ledger.accounts.values()] == [LIFE, LIFE]
-    assert not ledger.accounts["b"].allows(STARTS + 5 * DAY, STARTS + 6 * DAY)
-    assert ledger.accounts["b"].allows(STARTS + 6 * DAY, STARTS + 7 * DAY)
 
 
 # Records

@@ -137,9 +137,35 @@ def test_values_that_never_change() -> None:
 def test_life_of_each_calendar_year() -> None:
     found = problems(resolve("standard", 20), named())
     assert [problem[:30] for problem in found] == ["any two histories of 2026: 22.", "any two histories of 2027: 235"]
-    assert found[0].endswith("or drop a metric, or write a larger life=")
     enforce(of(named()), resolve("standard", 236))
     assert problems(replace(OPEN, life_per_year=None), named())  # nobody wrote a limit
+
+
+@pytest.mark.parametrize(
+    ("policy", "life", "remedy"),
+    [
+        ("standard", 20, ", or write a larger life="),
+        ("research", 20, ", or write a larger life="),
+        ("strict", None, ""),  # it takes no larger one
+        ("strict", 2, ""),  # nor one that would be large enough
+        (Policy("own", life_per_year=20.0), None, ", or raise the limit on life prices"),
+        (Policy("own"), 20, ", or raise the limit on life prices"),
+    ],
+)
+def test_larger_life_is_a_remedy_where_the_app_wrote_the_limit(
+    policy: str | Policy, life: float | None, remedy: str
+) -> None:
+    found = problems(resolve(policy, life), named())
+    lives = [problem for problem in found if problem.startswith("any two histories of 2027: ")]
+    assert [problem.partition("drop a metric")[2] for problem in lives] == [remedy]
+
+
+def test_larger_life_is_a_remedy_up_to_what_the_policy_takes() -> None:
+    short = named(starts="2026-12-01", expires="2026-12-08")
+    (problem,) = problems(resolve("strict", 2), short)
+    assert problem.startswith("any two histories of 2026: ")
+    assert problem.endswith(", or write a larger life=")
+    enforce(of(short), STRICT)
 
 
 def test_life_for_ever() -> None:

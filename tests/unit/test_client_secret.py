@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hubbub.client import Report, Running, SqliteState, folder
-from hubbub.client.ledger import MAX_SECRETS, YEAR
+from hubbub.client.ledger import LOST, MAX_SECRETS, YEAR
 from hubbub.client.looking import look
 from hubbub.client.policy import STRICT
 from hubbub.client.state import Stored
@@ -95,11 +95,14 @@ def test_both_copies_lost_make_a_new_installation(tmp_path: Path, lose: Callable
     after, _ = reopened(tmp_path, 30)
     assert after.secret != before.secret
     assert after.ledger.birth == STARTS + 30 * 3600
-    charge = after.ledger.accounts[NAME].charges[0]
+    account = after.ledger.accounts[NAME]
     assert after.recovered == ("" if lose is Path.unlink else "state_lost")
-    # Where something damaged lies there, there was an installation before: then the whole life counts as charged.
-    assert charge.begins == (STARTS + 30 * 3600 if lose is Path.unlink else STARTS)
-    assert after.ledger.accounts[NAME].sealed == STARTS + 30 * 3600
+    if lose is Path.unlink:
+        assert [(one.under, one.begins) for one in account.charges] == [(after.ledger.under, STARTS + 30 * 3600)]
+    else:  # something damaged lies there, so another secret may have reported until now
+        spans = [(one.under, one.begins - STARTS, one.reports) for one in account.charges]
+        assert spans == [(LOST, 0, 2), (after.ledger.under, 30 * 3600, 362)]
+        assert account.charged.steady == pytest.approx(4, abs=1e-6)
 
 
 def test_damaged_files_do_not_pile_up(tmp_path: Path) -> None:
@@ -123,7 +126,10 @@ def test_secret_without_its_ledger_is_charged_for_whole_lives(tmp_path: Path) ->
     assert after.secret == before.secret
     begins = {name: account.charges[0].begins - STARTS for name, account in after.ledger.accounts.items()}
     assert begins == {"a": 0, "c": -30 * DAY}
-    assert {account.sealed for account in after.ledger.accounts.values()} == {STARTS + 60 * 3600}
+    for account in after.ledger.accounts.values():
+        first, second = account.charges
+        assert first.ends == STARTS + 3 * DAY
+        assert second.begins == account.sealed == STARTS + 60 * 3600
 
 
 def test_newcomer_after_a_recovery_is_charged_for_its_whole_life(tmp_path: Path) -> None:
@@ -131,8 +137,12 @@ def test_newcomer_after_a_recovery_is_charged_for_its_whole_life(tmp_path: Path)
     lived(tmp_path)
     (tmp_path / "state.db").unlink()
     after, _ = reopened(tmp_path, locked=of(*BOTH.metrics.values(), named("c")))
-    assert after.ledger.accounts["c"].charges[0].begins == STARTS
-    assert after.ledger.accounts["c"].sealed == STARTS + 60 * 3600
+    first, second = after.ledger.accounts["c"].charges
+    assert first.begins == STARTS
+    assert first.ends == STARTS + 3 * DAY
+    assert second.begins == after.ledger.accounts["c"].sealed == STARTS + 60 * 3600
+    assert first.reports + second.reports == BOTH.metrics["a"].reports
+    assert {first.under, second.under} == {after.ledger.under}
 
 
 @pytest.mark.parametrize("word", ["granted", "denied"])
@@ -177,8 +187,11 @@ def test_restored_files_open_nothing(tmp_path: Path, files: tuple[str, ...]) -> 
         begin(state, second, 4 * DAY)
         assert state.consent() == "denied"
         state.close()
-    else:  # nothing knows what was accepted since: the definition in the lock is charged as a whole
-        assert account.charges[-1].begins == STARTS
+    else:  # nothing knows what was accepted since: what the definition in the lock can have reported is charged
+        doubted, first, new = account.charges
+        assert (first.version, first.ends) == (1, STARTS + 100 * 3600)
+        assert (doubted.version, doubted.begins, doubted.ends) == (2, STARTS + 2 * DAY, STARTS + 5 * DAY)
+        assert (new.version, new.begins) == (2, STARTS + 100 * 3600)
 
 
 def test_two_secrets_in_one_folder(tmp_path: Path) -> None:

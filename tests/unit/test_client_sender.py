@@ -120,23 +120,10 @@ def test_report_is_not_sent_before_its_time_nor_at_the_start_of_the_program() ->
         clock.set(STARTS + 3 * DAY + 5 * HOUR)  # its time passed while nothing ran
         start = clock.now()
         again = client(lock(metric("m0", expires="2026-12-02")), clock, state=state, transport=script)
-        live(again, clock, start + schedule.CATCH_UP)
-        assert start < script.times[0] <= start + schedule.CATCH_UP
-        early += script.times[0] < start + schedule.CATCH_UP / 2
+        live(again, clock, start + schedule.LATE)
+        assert start < script.times[0] <= start + schedule.LATE
+        early += script.times[0] < start + schedule.LATE / 2
     assert 10 < early < 50  # 30 expected, deviation 3.9: below 10**-6
-
-
-def test_fleet_that_starts_together_is_spread() -> None:
-    times = []
-    for _ in range(2000):
-        clock = ManualClock(STARTS)
-        device = client(lock(metric("m0")), clock, state=(state := MemoryState()))
-        clock.set(STARTS + DAY)
-        device.tick()
-        times += [report.due for report in state.outbox()]
-    per_hour = Counter(int((time - STARTS - DAY) // HOUR) for time in times)
-    assert len(per_hour) == 24
-    assert max(per_hour.values()) < 3 * 2000 / 24
 
 
 def test_clock_that_was_set_back_does_not_hold_reports_for_years() -> None:
@@ -145,7 +132,7 @@ def test_clock_that_was_set_back_does_not_hold_reports_for_years() -> None:
     device, state = sealed(clock, script)
     (report,) = state.outbox()
     state.delay(report.id, STARTS + 3650 * DAY)
-    live(device, clock, STARTS + DAY + schedule.CATCH_UP)
+    live(device, clock, STARTS + DAY + schedule.LATE)
     assert len(script.bodies) == 1
 
 
@@ -155,10 +142,10 @@ def test_reports_that_waited_while_the_machine_slept_do_not_leave_together() -> 
     device, _ = sealed(clock, script, 30)
     device._sender.step()
     clock.set(STARTS + 2 * DAY)
-    live(device, clock, STARTS + 2 * DAY + schedule.CATCH_UP)
+    live(device, clock, STARTS + 2 * DAY + schedule.LATE)
     assert len(script.times) >= 30
     waited = [t - STARTS - 2 * DAY for t in script.times]
-    assert max(waited) - min(waited) > schedule.CATCH_UP / 3  # by chance less: below 10**-10
+    assert max(waited) - min(waited) > schedule.LATE / 3  # by chance less: below 10**-10
 
 
 # How often
@@ -268,7 +255,7 @@ def test_pause_is_anything_up_to_a_bound_that_doubles(failures: int) -> None:
 def test_one_answer_ends_a_row_of_failures() -> None:
     waits = []
     for _ in range(100):
-        agenda = schedule.Agenda()
+        agenda = schedule.Agenda(lambda report: 0.0, lambda report_id, due: None)
         for attempts in range(1, 8):
             agenda.held_up(attempts, 0.0, NOW)
         agenda.answered()
@@ -302,7 +289,7 @@ def test_clock_that_runs_fast_reaches_every_report() -> None:
     clock = ManualClock()
     script = Timed(clock)
     device, state = sealed(clock, script, 5)
-    for _ in range(120):  # a simulated quarter of an hour passes between two looks
+    for _ in range(200):  # a simulated quarter of an hour passes between two looks: a day, 8 hours and one are missed
         device._sender.step()
         clock.set(clock.now() + 900)
     assert state.outbox() == []
@@ -428,28 +415,3 @@ def test_number_time_and_length_of_requests_do_not_depend_on_values(life: str) -
     assert n == 12 * 29 * 3
     distance = max(max((i + 1) / n - x, x - i / n) for i, x in enumerate(ordered))
     assert distance < 2.69 / math.sqrt(n)
-
-
-# The outbox
-
-
-def test_outbox_keeps_to_its_limits_and_counts_what_it_drops(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schedule, "MAX_REPORTS", 4)
-    clock, state = ManualClock(STARTS), MemoryState()
-    device = client(lock(metric("a"), metric("b")), clock, state=state, transport=Script([DOWN] * 100))
-    for day in range(1, 6):
-        clock.set(STARTS + day * DAY)
-        device.tick()
-    assert sorted(report.sealed for report in state.outbox()) == [STARTS + 4 * DAY] * 2 + [STARTS + 5 * DAY] * 2
-    assert device.counters == {"outbox_full": 6}
-
-
-def test_outbox_forgets_what_no_collector_would_take_any_more() -> None:
-    clock, state = ManualClock(STARTS), MemoryState()
-    device = client(lock(metric()), clock, state=state)
-    clock.set(STARTS + DAY)
-    device.tick()
-    clock.set(STARTS + DAY + schedule.MAX_AGE + DAY + 1)
-    device.tick()
-    assert [report.sealed for report in state.outbox()] == [clock.now() // 1]
-    assert device.counters == {"outbox_full": 1}

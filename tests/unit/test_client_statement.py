@@ -1,17 +1,22 @@
 """The ledger in words: bounds that outlast a renewal, what may follow, and what keeps a program from reporting."""
 
+import math
 import sqlite3
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from operator import ne
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hubbub.client import looking
-from hubbub.client.charges import whole
-from hubbub.client.ledger import Ledger, take_up, with_secret
+from hubbub.client.charges import charge, whole
+from hubbub.client.ledger import Account, Ledger, take_up, with_secret
 from hubbub.client.looking import Seen, Waiting, look
-from hubbub.client.past import one_change, one_day
+from hubbub.client.past import one_change, one_day, told
 from hubbub.client.policy import RESEARCH, Policy
 from hubbub.client.reporter import Reporter
 from hubbub.client.secret import Memory
@@ -19,9 +24,11 @@ from hubbub.client.showing import preview_text
 from hubbub.client.sqlite import SqliteState
 from hubbub.client.state import StateError
 from hubbub.client.statement import ledger_plain, ledger_text
+from hubbub.encoders.base import SCALE, Prices
 from hubbub.encoders.grr import Grr
-from hubbub.lock import Lock, shown
-from tests.unit.client_support import DAY, FRESH_MEAN, MEAN, STARTS
+from hubbub.encoders.randomized_response import RandomizedResponse
+from hubbub.lock import Lock, Metric, shown
+from tests.unit.client_support import DAY, FRESH_MEAN, MEAN, STARTS, YES_NO
 from tests.unit.state_support import named, of
 
 BORN = Ledger("c", "s", {"s": STARTS})
@@ -86,6 +93,97 @@ def test_hours_before_and_after_a_change_are_of_one_day() -> None:
     assert one_change(again) == MEAN.prices(1).change  # no hour is reported under both
     renewed = sent(at(told, of(named(window="hour", version=2)), 10.5), 11, 264)
     assert one_day(renewed) == pytest.approx(MEAN.prices(24).life)
+
+
+LIES = RandomizedResponse(SCALE // 4, 0, 0)  # each report lies with a chance of 1/4, drawn afresh
+YES_NO_METRICS = {"memo": named(kind="boolean", encoder=YES_NO), "fresh": named(kind="boolean", encoder=LIES)}
+
+
+def chance(encoder: RandomizedResponse, under: Sequence[str], values: Sequence[int], said: Sequence[int]) -> float:
+    """Of these answers to these values, each reported under a secret, by the definition of the encoder."""
+    lie, flip = encoder.low / SCALE, encoder.flip / SCALE
+    permanent: dict[tuple[str, int, int], list[tuple[int, int]]] = {}  # what shares an answer that was drawn once
+    for number, key in enumerate(zip(under, values, strict=True)):
+        permanent.setdefault((*key, 0 if encoder.memo else number), []).append((key[1], said[number]))
+    return math.prod(
+        sum(
+            (lie if lied else 1 - lie) * math.prod(1 - flip if bit == value ^ lied else flip for value, bit in reports)
+            for lied in (0, 1)
+        )
+        for reports in permanent.values()
+    )
+
+
+def worst(encoder: RandomizedResponse, under: Sequence[str], differ: Callable[[Any, Any], bool]) -> float:
+    """Most that any answers tell two histories apart, of those that differ like this; in nats, by enumeration."""
+    every = list(product((0, 1), repeat=len(under)))
+    pairs = [(one, other) for one in every for other in every if differ(one, other)]
+    return max(
+        math.log(chance(encoder, under, one, said) / chance(encoder, under, other, said))
+        for one, other in pairs
+        for said in every
+    )
+
+
+def charged(metric: Metric, under: str) -> Account:
+    """The account of so many reports, each letter a secret; what stands between spaces is one charge."""
+    charges, day = [], STARTS
+    for secret in under.split():
+        charges.append(charge(metric, secret[0], day, day + len(secret) * DAY))
+        day += len(secret) * DAY
+    return Account(charges=tuple(charges))
+
+
+@pytest.mark.parametrize("under", ["s", "ss", "s s", "s t", "sss", "ss s", "s s s", "ss t", "s t t", "s t u"])
+@pytest.mark.parametrize("strategy", YES_NO_METRICS)
+def test_prices_are_in_order_and_never_below_what_is_lost(strategy: str, under: str) -> None:
+    metric = YES_NO_METRICS[strategy]
+    prices, secrets = told(charged(metric, under)), under.replace(" ", "")
+    assert isinstance(metric.encoder, RandomizedResponse)
+    lost = Prices(
+        worst(metric.encoder, "s", lambda one, other: True),
+        worst(metric.encoder, secrets, lambda one, other: len({*one}) == len({*other}) == 1),
+        worst(metric.encoder, secrets, lambda one, other: sum(map(ne, one, other)) == 1),
+        worst(metric.encoder, secrets, lambda one, other: True),
+    )
+    assert all(price > loss for price, loss in zip(prices, lost, strict=True))
+    assert prices.report <= min(prices.steady, prices.change) <= max(prices.steady, prices.change) <= prices.life
+    if len(secrets) == 1:
+        assert prices == pytest.approx(lost)
+    if len(secrets) == len({*secrets}):  # no two reports share a permanent answer
+        assert prices.life == pytest.approx(lost.life)
+
+
+def test_two_reports_of_one_answer_can_tell_more_than_twice_one() -> None:
+    """Why the price of one report is used only where a secret reports an encoding once."""
+    grr = Grr(3, SCALE // 2, 3 * (SCALE // 4), 1)
+    keep, again, lie, other = Fraction(1, 2), Fraction(3, 4), Fraction(1, 4), Fraction(1, 8)
+    own, foreign = grr.chances()
+    same = keep * again**2 + 2 * lie * other**2  # that both reports of one value, twice, are that value
+    twice = math.log(same / foreign**2)  # beside reports of the two other values
+    assert twice > 2 * math.log(own / foreign)
+    assert told(charged(named(kind="choice", encoder=grr), "s s")).life > twice
+
+
+@pytest.mark.parametrize("every", [1, 28])
+def test_what_one_report_tells_is_its_price(every: int) -> None:
+    lock = of(named(report_every=every))
+    ledger = sent(at(BORN, lock, 0), 1, 1)
+    price = shown(MEAN.prices(1).report)
+    account = ledger_plain(ledger)["metrics"]["a"]
+    assert account["so_far"] == dict.fromkeys(Prices._fields, price)
+    assert account["prices"]["steady"] == shown(MEAN.prices(1).steady)
+    by_year = {f"any two histories of {year}": price if year == 2026 else 0 for year in (2026, 2027)}
+    rows = dict.fromkeys((DAYS, "values that never change", CHANGED, "any two histories, for ever"), price)
+    assert {what: so_far for what, (so_far, _) in totals(ledger).items()} == rows | by_year
+
+
+def test_sums_of_what_was_told_are_not_above_all_that_was_told() -> None:
+    lock = of(named(), named("b", kind="boolean", window="hour"), named("d", encoder=FRESH_MEAN))
+    for day in (0.1, 1, 2, 3, 40):
+        found = totals(sent(at(BORN, lock, 0), day, 0))
+        assert all(so_far <= charged for so_far, charged in found.values())
+        assert max(so_far for so_far, _ in found.values()) == found["any two histories, for ever"][0]
 
 
 def test_nothing_over_is_nothing_told() -> None:

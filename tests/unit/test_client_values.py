@@ -9,9 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hubbub.client.values import KINDS
+from hubbub.client.values import KINDS, wanted
+from hubbub.clock import ManualClock
+from hubbub.errors import PrivateValueError
+from hubbub.lock import MILLION, Metric
+from hubbub.mechanisms.grr import Grr
+from hubbub.mechanisms.harmony import Harmony
 from hubbub.mechanisms.one_bit_mean import OneBitMean
-from tests.unit.client_support import Plain, metric
+from tests.unit.client_support import STARTS, Plain, client, lock, metric
 
 MEAN, BOOLEAN = KINDS["mean"], KINDS["boolean"]
 READ_NUMBER, READ_YES_OR_NO = MEAN.read(metric()), BOOLEAN.read(metric())
@@ -123,3 +128,39 @@ def test_put() -> None:
     assert MEAN.put(3.0, replace=False)(None) == 3.0
     assert BOOLEAN.put(0.0, replace=False)(1.0) == 1.0
     assert BOOLEAN.put(0.0, replace=True)(1.0) == 0.0
+
+
+CATEGORIES = 15
+
+
+@pytest.mark.parametrize(
+    ("one", "words"),
+    [
+        (metric(kind="boolean"), "yes or no"),
+        (metric(), "a number from 0 to 480 min; it is clipped to that range"),
+        (metric(lower=-2_500_000, step=MILLION // 2), "a number from -2.5 to 237.5 min; it is clipped to that range"),
+        (metric(kind="histogram", encoder=Grr.from_epsilon(1, categories=4).encoder, unit=""), "a number from 0 to 4;"),
+        (metric(aggregate="share"), "a number from 0 to 1, or yes or no"),
+        (metric(kind="choice", encoder=Plain(3), labels=("dark", "light")), "one of dark, light, none"),
+        (metric(kind="words", encoder=Plain(2**40)), "a word"),
+        (metric(kind="vector", encoder=Harmony.from_epsilon(1, dimension=3).encoder), "3 numbers, each from 0 to "),
+    ],
+)
+def test_what_is_wanted_in_words(one: Metric, words: str) -> None:
+    assert wanted(one).startswith(words)
+
+
+def test_no_message_names_more_than_a_dozen_labels() -> None:
+    labels = tuple(f"l{number}" for number in range(CATEGORIES))
+    said = wanted(metric(kind="choice", encoder=Plain(CATEGORIES + 1), labels=labels))
+    assert said == f"one of {', '.join(labels[:12])}, … and 4 more"
+    dozen = wanted(metric(kind="choice", encoder=Plain(12), labels=labels[:11]))
+    assert dozen == f"one of {', '.join(labels[:11])}, none"
+
+
+@pytest.mark.parametrize("value", ["secret7731", math.nan, [7731]])
+def test_preview_of_no_value_says_what_is_wanted_and_not_what_came(value: object) -> None:
+    one = metric("panel", kind="choice", encoder=Grr.from_epsilon(1, categories=3).encoder, labels=("dark", "light"))
+    with pytest.raises(PrivateValueError) as caught:
+        client(lock(one), ManualClock(STARTS)).preview("panel", value)
+    assert str(caught.value) == "value of panel is not one that a choice takes; give one of dark, light, none"

@@ -4,6 +4,7 @@ Everything is said in the state before it is said on the wire: a window's value 
 window, then one transaction turns it into a report and forgets it, and only stored reports are posted.
 """
 
+import _thread
 import math
 import os
 import threading
@@ -245,17 +246,18 @@ class Client:
 
     def after_fork(self, *, child: bool) -> None:
         """The process has forked."""
-        if not child:
-            if self._forker == threading.get_ident():
-                self._forker = 0
-                self._guard.release()
-            return
-        self._guard = threading.RLock()
-        self._parted = True
-        if self._own:
-            self._own.forget()
-        with suppress(StateError):
-            self._recorder.state.abandon()
+        guard, held = self._guard, self._forker == threading.get_ident()
+        if held:
+            self._forker = 0
+        if child:
+            self._guard = threading.RLock()
+            self._parted = True
+            self._sender.abandon()
+            with suppress(StateError):
+                self._recorder.state.abandon()
+            held = held and not isinstance(guard, _thread.RLock)  # greenlets came along, and may be waiting for it
+        if held:
+            guard.release()
 
     def _end(self, budget: float) -> None:
         self._closed = True
@@ -281,9 +283,8 @@ class Client:
             raise
         self._own_state = state if own else None
         self._count(self._recorder.recovered)
-        desk = Desk(
-            self._guard, self._setup.clock, state, self._recorder.tick, self._may_send, self._count, self._failed
-        )
+        asked = self._recorder.tick, self._recorder.until, self._may_send, self._count, self._failed
+        desk = Desk(self._guard, self._setup.clock, state, *asked)
         self._sender = Sender(desk, self._transport, own=self._own)
         if self._setup.background and not self._setup.forbidden:
             try:

@@ -18,6 +18,8 @@ from hubbub.windows import iso, midnight
 YEAR = 365 * 86_400
 MAX_SECRETS = 3  # that may be born within a year; with one more, the installation stops reporting
 NEVER = -(2**62)  # the seal of a name under which nothing was ever accepted
+OLDEST = midnight("2026-01-01")  # before it there was no hubbub, so a clock that says so is not set
+LOST = "lost"  # stands for a secret that nobody can name any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +90,10 @@ class Account:
     def sealed_until(self, now: int) -> "Account":
         """The account once everything that began before `now` counts as sealed.
 
-        A clock that is years ahead seals no further than the definition reaches.
+        A clock that is years ahead seals no further than the definition reaches, or where none is in force the charges.
         """
-        if self.current is None:
-            return self
-        return replace(self, sealed=max(self.sealed, min(now, self.current.ends)))
+        ends = self.current.ends if self.current else max((one.ends for one in self.charges), default=NEVER)
+        return replace(self, sealed=max(self.sealed, min(now, ends)))
 
 
 @dataclass(frozen=True)
@@ -136,22 +137,25 @@ class Ledger:
         return {name: account.refused for name, account in self.accounts.items() if account.refused}
 
 
-def take_up(ledger: Ledger, lock: Lock, policy: Policy, now: int, *, uncertain: bool = False) -> Ledger:
+def take_up(ledger: Ledger, lock: Lock, policy: Policy, now: int, *, doubted: str = "") -> Ledger:
     """The ledger once the metrics of a lock are those in force.
 
     Definitions that left the lock, or were replaced, end. Those that are new to the device are charged for what is left
     of their life if the policy allows that on top of everything before, in order of name; else they are refused.
 
     Args:
-        uncertain: The memory may be older than what was sent (it was recovered or restored): all that began before
-            `now` counts as sealed, and definitions that it does not know are charged for the whole of their life.
+        doubted: Names the secret under which more may have been sent than the memory knows (it was recovered, restored
+            or copied): all that began before `now` counts as sealed, and whatever of the lock this secret can have
+            reported by then is charged, whether or not the policy allows it. Empty where the memory is whole.
     """
-    birth = min(ledger.birth, now)  # a clock that was ahead at birth does not hold back the device until it gets there
-    first = birth + policy.probation_seconds
+    birth = _birth(ledger.birth, now)
+    first = birth + policy.probation_seconds if policy.probation_seconds else NEVER
     stopped = _stopped(ledger.secrets, now)
     asked = {} if stopped else lock.metrics
     accounts = {name: replace(account, refused="") for name, account in ledger.accounts.items()}
-    if uncertain:
+    if doubted:
+        for name, metric in lock.metrics.items():
+            accounts[name] = _doubted(accounts.get(name, Account()), metric, doubted, now)
         accounts = {name: account.sealed_until(now) for name, account in accounts.items()}
     carried = {name: _carried_on(account, asked.get(name), now) for name, account in accounts.items()}
     accounts = {name: account for name, (account, _) in carried.items()}
@@ -162,9 +166,11 @@ def take_up(ledger: Ledger, lock: Lock, policy: Policy, now: int, *, uncertain: 
             accounts[name] = replace(account, refused=stopped)
         elif account.active:
             accounts[name] = replace(account, sealed=max(account.sealed, first))
+        elif policy.probation_seconds and birth < OLDEST:
+            accounts[name] = replace(account, refused=_unset(now))
         else:
             since = carried[name][1] if name in carried else now
-            accounts[name] = _accepted(account, metric, ledger.under, max(since, first), uncertain, books)
+            accounts[name] = _accepted(account, metric, ledger.under, max(since, first), books)
     return replace(
         ledger,
         secrets={**ledger.secrets, ledger.under: birth},
@@ -208,6 +214,21 @@ def _joined(one: Account, other: Account, under: str) -> Account:
     )
 
 
+def _birth(known: int, now: int) -> int:
+    """The birth to go by. One that a clock was never set for counts as none, and becomes now."""
+    if now < OLDEST:
+        return known
+    # A clock that was ahead at birth does not hold back the device until it gets there.
+    return now if known < OLDEST else min(known, now)
+
+
+def _unset(now: int) -> str:
+    return (
+        f"the clock says {iso(now)}, so nobody can tell how long this new secret has waited: "
+        "start the program again once it is set"
+    )
+
+
 def _stopped(secrets: Mapping[str, int], now: int) -> str:
     recent = sum(birth > now - YEAR for birth in secrets.values())
     if recent <= MAX_SECRETS:
@@ -231,23 +252,47 @@ def _carried_on(account: Account, metric: Metric | None, now: int) -> tuple[Acco
     return replace(account, charges=(*account.charges[:-1], last)), now
 
 
-def _accepted(account: Account, metric: Metric, under: str, since: int, uncertain: bool, books: "_Books") -> Account:
-    """The account with the metric's definition in force, or refused."""
+def _barred(account: Account, metric: Metric) -> str:
+    """Why a name that was charged like this can accept no such definition, at any time; nothing where it can."""
     highest = max((one.version for one in account.charges), default=0)
-    expires = midnight(metric.expires)
     if metric.version < highest:
-        return replace(account, refused=f"version {metric.version} is below the {highest} that was accepted here")
-    for one in account.charges:
-        if one.version == metric.version:
-            if one.hash != metric.hash:
-                return replace(account, refused=f"version {metric.version} was accepted here with another encoding")
-            expires = min(expires, one.expires)
-    sealed = max(since, account.sealed)
+        return f"version {metric.version} is below the {highest} that was accepted here"
+    if any(one.version == metric.version and one.hash != metric.hash for one in account.charges):
+        return f"version {metric.version} was accepted here with another encoding"
+    return ""
+
+
+def _expiry(account: Account, metric: Metric) -> int:
+    """Where the definition ends at the latest: no later than a charge of this version allows."""
+    return min([midnight(metric.expires), *(one.expires for one in account.charges if one.version == metric.version)])
+
+
+def _doubted(account: Account, metric: Metric, under: str, now: int) -> Account:
+    """The account once it is charged for what this secret can have reported of the definition, unknown to the memory.
+
+    That is what began after the seal, until the end of the window that runs (of its life where the clock is not set);
+    nothing where a charge covers all of it.
+    """
+    over = metric.windows.end(metric.windows.index(now - 1))
+    expires = _expiry(account, metric)
+    begins, ends = max(midnight(metric.starts), account.sealed), min(expires, over) if now >= OLDEST else expires
+    new = replace(charge(metric, under, begins, ends), expires=expires)
+    same = (one for one in account.charges if (one.version, one.hash, one.under) == (new.version, new.hash, under))
+    if _barred(account, metric) or not new.windows or any(one.begins <= begins and ends <= one.ends for one in same):
+        return account
+    known = len(account.charges) - account.active  # the charge in force stays the last one
+    charges = (*account.charges[:known], new, *account.charges[known:])
+    return replace(account, charges=charges)
+
+
+def _accepted(account: Account, metric: Metric, under: str, since: int, books: "_Books") -> Account:
+    """The account with the metric's definition in force, or refused."""
+    if problem := _barred(account, metric):
+        return replace(account, refused=problem)
+    expires, sealed = _expiry(account, metric), max(since, account.sealed)
     new = charge(metric, under, max(midnight(metric.starts), sealed), expires)
     if not new.windows:
         return replace(account, refused=f"no whole window of it is left before {iso(expires)}")
-    if uncertain and metric.version > highest:
-        new = charge(metric, under, midnight(metric.starts), expires)
     accepted = replace(account, sealed=sealed, active=True, charges=(*account.charges, new))
     problem = books.take(metric.name, accepted)
     return replace(account, refused=problem) if problem else accepted

@@ -6,19 +6,38 @@ by the charges themselves, in force or not: a renewed secret or another encoding
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from hubbub.client.charges import DAY, Charge, change, per_day
+from hubbub.client.charges import DAY, NOTHING, Charge, change, per_day, steady
 from hubbub.client.ledger import Account, Ledger
+from hubbub.encoders.base import Prices
 from hubbub.windows import windows
 
-_Prices = Callable[[Mapping[str, Charge]], Mapping[str, float]]
+_PriceOf = Callable[[Mapping[str, Charge]], Mapping[str, float]]
 
 
 def over(account: Account) -> Account:
     """The account as if only those of its windows had been charged that are over."""
     return replace(account, charges=tuple(one.cut(account.sealed) for one in account.charges))
+
+
+def told(account: Account) -> Prices:
+    """What all that was charged can tell, in nats: prices of which none is above the one for any two histories.
+
+    Bounds for many reports may be above what few can tell. Where a secret reports an encoding once, the price of that
+    one report bounds everything; never where two reports share a permanent answer, which can tell more than twice that.
+    """
+    groups: dict[tuple[str, str], list[Charge]] = defaultdict(list)
+    for one in account.charges:
+        groups[one.under, one.hash].append(one)
+    prices = [_together(charges) for charges in groups.values()] or [NOTHING]
+    return Prices(
+        max(one.report for one in prices),
+        math.fsum(one.steady for one in prices),
+        max(one.change for one in prices),
+        math.fsum(one.life for one in prices),
+    )
 
 
 def one_day(ledger: Ledger) -> float:
@@ -37,7 +56,7 @@ def span(charge: Charge) -> tuple[int, int]:
     return cut.start(charge.windows[0]), cut.end(charge.windows[-1])
 
 
-def _most(ledger: Ledger, prices: _Prices, length: int) -> float:
+def _most(ledger: Ledger, prices: _PriceOf, length: int) -> float:
     """The dearest stretch of so many seconds: one of those in which a charge begins."""
     told = [(name, one, span(one)) for name, one in _told(ledger)]
     dearest = 0.0
@@ -50,13 +69,21 @@ def _most(ledger: Ledger, prices: _Prices, length: int) -> float:
     return dearest
 
 
-def _sum(found: Mapping[str, Mapping[tuple[str, str], Charge]], prices: _Prices) -> float:
+def _sum(found: Mapping[str, Mapping[tuple[str, str], Charge]], prices: _PriceOf) -> float:
     """What charges of one stretch come to; of a name that has several, each but the first stands for itself."""
     together, alone = {}, []
     for name, charges in found.items():
         together[name], *rest = charges.values()
         alone += [{name: replace(one, group="")} for one in rest]
     return math.fsum(price for some in (together, *alone) for price in prices(some).values())
+
+
+def _together(charges: Sequence[Charge]) -> Prices:
+    """Prices of charges of one secret and encoding together, in order."""
+    prices = [one.prices for one in charges]
+    report, once = max(one.report for one in prices), sum(one.reports for one in charges) == 1
+    life = report if once else math.fsum(one.life for one in prices)
+    return Prices(min(report, life), min(steady(charges), life), min(max(one.change for one in prices), life), life)
 
 
 def _told(ledger: Ledger) -> Iterator[tuple[str, Charge]]:

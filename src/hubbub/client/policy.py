@@ -182,8 +182,18 @@ def _sums(asked: Sequence[_Asked], policy: Policy) -> Iterator[str]:
         for year, life in one.charge.life_by_year.items():
             years[year][one.name] = life
     for year, lives in sorted(years.items()):
-        yield _over(f"any two histories of {year}", lives, policy.life, f"{weaker}, or write a larger life=")
+        larger = _larger(policy, math.fsum(lives.values()))
+        yield _over(f"any two histories of {year}", lives, policy.life, f"{weaker}{larger}")
     yield _over("any two histories", {one.name: one.life for one in asked}, policy.life_for_ever, weaker)
+
+
+def _larger(policy: Policy, total: float) -> str:
+    """The remedy of a larger limit on a year's life prices, where the app wrote the one there is and may raise it."""
+    preset = PRESETS.get(policy.name)
+    if preset is None:
+        return ", or raise the limit on life prices"
+    most = math.inf if preset.life_per_year is None else preset.life_per_year
+    return ", or write a larger life=" if total <= most else ""
 
 
 def _over(what: str, prices: Mapping[str, float], limit: float, remedy: str) -> str:

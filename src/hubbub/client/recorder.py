@@ -11,7 +11,7 @@ from functools import partial
 from hubbub.client import consent, schedule
 from hubbub.client.consent import Choice
 from hubbub.client.policy import Policy
-from hubbub.client.reporter import Reporter
+from hubbub.client.reporter import Reporter, about
 from hubbub.client.state import Held, Report, Running, State, is_time
 from hubbub.clock import Clock
 from hubbub.lock import ACTIVE, Lock
@@ -103,6 +103,15 @@ class Recorder:
         self.advance(self._setup.clock.now(), seal=True)
         return math.inf if self.consented == "denied" else self._span[1]
 
+    def until(self, report: Report) -> float:
+        """When a report ceases to be taken, unix seconds; long ago where it is about no window of this lock."""
+        try:
+            metric, encoding, window = about(report.body)
+        except ValueError:  # the disk has damaged it: the collector will say so
+            return -math.inf
+        reporter = self.reporters.get(metric)
+        return reporter.until(window) if reporter and reporter.form.hash.startswith(encoding) else -math.inf
+
     def advance(self, now: float, *, seal: bool) -> None:
         """Run in the current windows, and seal what has ended or leave that to whoever asks with `seal`."""
         within = self._span[0] <= now < self._span[1]
@@ -115,17 +124,19 @@ class Recorder:
                 if is_time(now):
                     self._span = self._around(now)
             return
-        if seal and (self.ended or not within):
+        seal = seal and (self.ended or not within)
+        if seal:
             self._fill(now)
             self.state.seal(now, partial(self._encode, now), self._hashes)
-            before = now - schedule.MAX_AGE
-            self.dropped["outbox_full"] += self.state.trim(schedule.MAX_REPORTS, schedule.MAX_BYTES, before)
             self.ended = False
         if not within:
             current = [(reporter.around(now), reporter) for reporter in self.reporters.values()]
             self.state.run([running for running, reporter in current if reporter.reports(running)])
             self._span = self._around(now)
             self.ended = self.ended or not seal
+        if seal and (waiting := self.state.outbox()):
+            before = schedule.too_old([report.sealed for report in waiting], now)
+            self.dropped["outbox_full"] += self.state.trim(schedule.MAX_REPORTS, schedule.MAX_BYTES, before)
 
     def deny(self) -> None:
         """From now on nothing is recorded or sent, also if none of this can be written."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from hubbub import prf
 from hubbub.client import schedule
 from hubbub.client.state import Report, Running
-from hubbub.client.values import KINDS, Index, Kind, Read, kind_of
+from hubbub.client.values import KINDS, Index, Kind, Read, kind_of, wanted
 from hubbub.encoders.base import Answer, Payload, below
 from hubbub.errors import LockError, ParameterError, PrivateValueError
 from hubbub.lock import Metric
@@ -23,6 +23,9 @@ class Preview(NamedTuple):
     value: int  # the encoder's, clipped to its range
     answer: Answer  # what the device answers for ever in its place
     payload: Payload  # one possible report of it: the noise is drawn anew each time
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(not shown)"  # it may end in a log
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,19 @@ def travelling(metric: Metric, report_id: str, window: int, cell: str, payload: 
         "payload": pack(payload, metric.encoder.radices),
     }
     return json.dumps({"schema": REPORTS_SCHEMA, "reports": [entry]}).encode()
+
+
+def about(body: bytes) -> tuple[str, str, int]:
+    """Metric, the encoding hash as it travels, and window of a body that `travelling` made.
+
+    Raises:
+        ValueError: It is none.
+    """
+    try:
+        (entry,) = json.loads(body)["reports"]
+        return str(entry["metric"]), str(entry["hash"]), int(entry["window"])
+    except (TypeError, LookupError, OverflowError):
+        raise ValueError("no body of a report") from None
 
 
 class Reporter:
@@ -150,8 +166,12 @@ class Reporter:
         window = self.form.windows.index(running.start)
         report_id = prf.report_id(self._prf, window)
         body = travelling(self._metric, report_id, window, running.segment, payload)
-        due = schedule.first(now, self.form.windows.length, running.stop + self._metric.grace)
+        due = schedule.first(now, self.form.windows.length, self.until(window))
         return Report(report_id, body, due)
+
+    def until(self, window: int) -> float:
+        """When the report of a window ceases to be taken, unix seconds."""
+        return self.form.windows.end(window) + self._metric.grace
 
     def preview(self, value: object) -> Preview:
         """What would become of `value` if it were all that a window holds.
@@ -161,7 +181,8 @@ class Reporter:
         """
         read = self.form.read(value)
         if read is None:
-            raise PrivateValueError(f"value of {self._metric.name} is not one that a {self._metric.kind} takes")
+            problem = f"value of {self._metric.name} is not one that a {self._metric.kind} takes"
+            raise PrivateValueError(f"{problem}; give {wanted(self._metric)}")
         index = self.form.index(read)
         answer = self._metric.encoder.permanent(index, self._prf)
         return Preview(index, answer, self._metric.encoder.report(answer, prf.os_words))

@@ -6,12 +6,16 @@ Times are unix seconds by the device's clock. Specification: spec/wire.md, secti
 import email.utils
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from hubbub.client.state import Report
 
 SPREAD = 86_400.0  # most seconds over which the reports of a window are spread
-CATCH_UP = 600.0  # seconds over which those are spread whose time passed while nothing could be sent
+LATE = 28_800.0  # most seconds over which those are spread that missed their time
+LAST_DAY = 86_400.0  # seconds before a report ceases to be taken in which the program may start but once more
+LATE_PART = 24  # they are spread over no more than this part of the time until then,
+AGAIN_PART = 8.0  # over this part of that with each try or time that was missed,
+CATCH_UP = 600.0  # ... and never over less than this
 TRIES = 8  # of one report before it rests
 REST = 86_400.0  # seconds
 REST_SPREAD = 3600.0
@@ -21,7 +25,7 @@ FARTHEST = REST + REST_SPREAD  # no draw lies beyond it: what does was drawn by 
 SLACK = 120.0  # seconds by which a report may be late because the one before it took its time
 MAX_REPORTS = 1000  # in the outbox
 MAX_BYTES = 1 << 20
-MAX_AGE = 100 * 86_400.0  # seconds since sealing: more than any grace
+MAX_AGE = 100 * 86_400.0  # seconds since sealing: more than any grace; a step of more than that is not counted
 
 _LOT = random.SystemRandom()
 
@@ -29,6 +33,29 @@ _LOT = random.SystemRandom()
 def first(now: float, length: float, until: float) -> float:
     """When a report sealed now is to travel, of a window of so many seconds that is taken `until` then."""
     return now + _LOT.uniform(0, min(length, SPREAD, max(CATCH_UP, until - now)))
+
+
+def late(left: float, tries: int) -> float:
+    """Seconds over which a report is spread that missed its time, and is taken for so many seconds more.
+
+    Programs that run all day send over all of it; the spread shrinks with what was tried or missed before, so that
+    those that run for an hour or for minutes have their turn a start or two later.
+    """
+    return max(CATCH_UP, min(LATE, (left - LAST_DAY) / LATE_PART) / AGAIN_PART ** min(tries, 2))
+
+
+def too_old(sealed: Iterable[float], now: float) -> float:
+    """Before which moment a report must have been sealed to be dropped for its age.
+
+    Age is summed along the moments of sealing. A step of more than `MAX_AGE` counts as none: the clock may have leapt.
+    """
+    age, later = 0.0, now
+    for moment in sorted((moment for moment in sealed if moment <= now), reverse=True):
+        step = later - moment
+        age, later = age + (step if step <= MAX_AGE else 0.0), moment
+        if age > MAX_AGE:
+            return math.nextafter(moment, math.inf)
+    return -math.inf
 
 
 def pause(failures: int) -> float:
@@ -68,12 +95,18 @@ def _until(date: str) -> float:
 class Agenda:
     """The times at which the reports of an outbox travel.
 
-    A report whose time passed while nothing could be sent (the program did not run, the collector took nothing) gets a
-    new one, as does one whose time was drawn by a clock that has since been set back. These draws are kept here alone:
-    the next start draws anew.
+    A report whose time passed while nothing could be sent (the program did not run, the machine slept) gets a new one,
+    as does one whose time was drawn by a clock that has since been set back, or passes while the collector takes
+    nothing. What is drawn over no more than `CATCH_UP` is kept here alone: the next start draws anew.
+
+    Args:
+        until: When a report ceases to be taken.
+        put_off: Keeps the new time of a report, and counts what it missed as a try.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, until: Callable[[Report], float], put_off: Callable[[str, float], None]) -> None:
+        self._until = until
+        self._put_off = put_off
         self._redrawn: dict[str, float] = {}
         self._known: set[str] = set()
         self._free = 0.0  # nothing travels before
@@ -83,18 +116,27 @@ class Agenda:
         """The report that travels next, and when; None where none waits."""
         if self._free - now > FARTHEST:
             self._free = now
-        known, self._known = self._known, {report.id for report in waiting}
-        self._redrawn = {key: time for key, time in self._redrawn.items() if key in self._known}
-        times = [(self._time(report, now, report.id in known), report) for report in waiting]
+        here = {report.id for report in waiting}
+        self._redrawn = {key: time for key, time in self._redrawn.items() if key in here}
+        times = [(self._time(report, now), report) for report in waiting]
+        self._known = here
         time, report = min(times, key=lambda pair: pair[0], default=(now, None))
         return (report, time) if report else None
 
-    def _time(self, report: Report, now: float, known: bool) -> float:
+    def _time(self, report: Report, now: float) -> float:
         time = self._redrawn.get(report.id, report.due)
-        # What was drawn anew is not again because its time passes: a clock that runs fast would never reach it.
-        passed = -math.inf if report.id in self._redrawn else now - SLACK if known else now
-        if time < max(self._free, passed) or time - now > FARTHEST:
+        if time < self._free:
             time = self._redrawn[report.id] = max(self._free, now) + _LOT.uniform(0, CATCH_UP)
+            return time
+        # What was drawn anew here is not again because its time passes: a clock that runs fast would never reach it.
+        passed = -math.inf if report.id in self._redrawn else now - SLACK if report.id in self._known else now
+        if time < passed or time - now > FARTHEST:
+            spread = late(self._until(report) - now, report.attempts)
+            time = now + _LOT.uniform(0, spread)
+            if spread > CATCH_UP:
+                self._put_off(report.id, time)
+            else:
+                self._redrawn[report.id] = time
         return time
 
     def answered(self) -> None:

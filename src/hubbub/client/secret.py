@@ -1,7 +1,9 @@
 """The secret of an installation with all that must not be forgotten, and how it is recovered when a copy is lost.
 
-It is kept twice: in `state.db` and, as a whole, in `secret.json`. Whatever happens to one of them, to both or to the
-folder, charges never fall and nothing that began before is encoded again. Specification: spec/ledger.md, "Recovery".
+It is kept twice: in `state.db` and, as a whole, in `secret.json`. While one of them is as it was left, no charge is
+forgotten. Where all that is left may be older than what was sent, whatever the secret can have told in between of the
+lock at hand is charged; of what other locks asked for in between nothing is known. Nothing that began before is encoded
+again. Specification: spec/ledger.md, "The secret and its two copies".
 """
 
 import hashlib
@@ -11,7 +13,7 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hubbub.client.ledger import Ledger, merged, with_secret
+from hubbub.client.ledger import LOST, Ledger, merged, with_secret
 from hubbub.client.records import DamagedError, ledger_of, ledger_tree
 from hubbub.prf import SECRET_BYTES
 
@@ -45,7 +47,7 @@ class Recovered:
     """The memory to go on with."""
 
     memory: Memory
-    uncertain: bool  # it may be older than what was sent
+    doubted: str  # names the secret under which more may have been sent than it knows; empty where it is whole
     word: str  # what happened, as a local counter calls it; empty where nothing did
     renewed: bool = False  # another secret than before: what was sealed under the old one is not this device's to send
 
@@ -142,16 +144,17 @@ def recovered(
     """
     found = _joined(database, copy.memory or copy.bare if copy else None)
     if found is None:
-        return Recovered(drawn(collection, now, identity), damaged, "state_lost" if damaged else "")
+        fresh = drawn(collection, now, identity)
+        return Recovered(fresh, LOST, "state_lost") if damaged else Recovered(fresh, "", "")
     if found.mark and identity and not hmac.compare_digest(found.mark, mark_of(found.secret, identity)):
         fresh = drawn(collection, now, identity)
         ledger = with_secret(found.ledger, fresh.ledger.under, now)
         memory = replace(fresh, serial=found.serial, consent=found.consent, ledger=ledger)
-        return Recovered(memory, False, "state_copied", renewed=True)
+        return Recovered(memory, found.ledger.under, "state_copied", renewed=True)
     found = replace(found, mark=mark_of(found.secret, identity))
     if untouched:
-        return Recovered(found, False, "")
-    return Recovered(found, True, "state_restored" if database and copy else "secret_recovered")
+        return Recovered(found, "", "")
+    return Recovered(found, found.ledger.under, "state_restored" if database and copy else "secret_recovered")
 
 
 def _joined(one: Memory | None, other: Memory | None) -> Memory | None:

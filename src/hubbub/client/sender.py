@@ -4,6 +4,7 @@ The network is used without the client's guard, so that recording a value never 
 spec/wire.md, section "Sending".
 """
 
+import math
 import random
 import threading
 import time
@@ -32,6 +33,7 @@ class Desk:
     clock: Clock
     state: State
     tick: Callable[[], float]  # seals what has ended; when the next window ends
+    until: Callable[[Report], float]  # when a report ceases to be taken
     may_send: Callable[[], bool]
     count: Callable[[str], None]
     failed: Callable[[Exception], None]  # counts what went wrong
@@ -50,10 +52,11 @@ class Sender:
         self._desk = desk
         self._transport = transport
         self._own = own
-        self._agenda = schedule.Agenda()
+        self._agenda = schedule.Agenda(desk.until, desk.state.delay)
         self._sending = threading.RLock()  # around the transport; taken before the guard. See `Client` for reentrance.
         self._wake: threading.Event | None = None  # the thread's; a client without one is a quarter smaller
         self._stopped = False
+        self._abandoned = False
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
@@ -89,13 +92,25 @@ class Sender:
                 self.halt()
                 thread.join(budget / 2)
 
+    def abandon(self) -> None:
+        """After a fork: thread, reports and connection are the parent's.
+
+        Where threads are greenlets they have come along, and go on wherever they were: nothing comes of it.
+        """
+        self._stopped = self._abandoned = True
+        if self._own:
+            self._own.forget()
+            self._own = None
+
     def step(self) -> float:
         """Seal what has ended, and post the one report whose time has come; when to look again, by the clock."""
         desk = self._desk
         with self._sending:
             with desk.guard:
+                if self._stopped:
+                    return math.inf
                 boundary = desk.tick()
-                if self._stopped or not desk.may_send():
+                if not desk.may_send():
                     return boundary
                 now = desk.clock.now()
                 found = self._agenda.earliest(desk.state.outbox(), now)
@@ -117,6 +132,8 @@ class Sender:
             return False
         try:
             with desk.guard:
+                if self._stopped:
+                    return False
                 desk.tick()
                 waiting = list(desk.state.outbox())
             # The order tells nothing of metrics or times, and no report stands before the others for ever.
@@ -124,7 +141,7 @@ class Sender:
             while waiting and (left := deadline - time.monotonic()) > 0 and self._post(waiting.pop(), left):
                 pass
             with desk.guard:
-                return not desk.state.outbox()
+                return not (self._stopped or desk.state.outbox())
         finally:
             self._hang_up()
             self._sending.release()
@@ -144,8 +161,8 @@ class Sender:
         except Exception:  # a transport of the host's own: none of its faults may reach the host's program
             verdict = _BROKEN
         with desk.guard:
-            if not verdict.terminal and (self._stopped or not desk.may_send()):
-                return False  # cut off by us
+            if self._abandoned or not (verdict.terminal or desk.may_send()):
+                return False  # the parent's, or cut off by us
             desk.count(verdict.word)
             self._settle(report, verdict, header)
         return not verdict.held_up
@@ -180,3 +197,6 @@ class Sender:
                 self._desk.failed(error)
             wake.wait(min(max(left, 0.0), patience))
             wake.clear()
+        # After a fork with greenlets, or a late patch, `threading` does not know this thread: here it takes note of it,
+        # and does not complain at its end.
+        threading.current_thread()

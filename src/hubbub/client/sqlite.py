@@ -73,11 +73,13 @@ class SqliteState:
             )
             before = found.memory.ledger
             same_collection(str(self._folder.path), before.collection, lock.collection)
-            ledger = take_up(before, lock, policy, now, uncertain=found.uncertain)
+            ledger = take_up(before, lock, policy, now, doubted=found.doubted)
             memory = replace(found.memory, ledger=ledger)
             due = memory != kept or not stamp or copy is None
             if due:  # a number that was given to a copy which then could not be written is used for this one
-                tables.keep(replace(memory, serial=memory.serial + (kept is None or stamp != "" or found.uncertain)))
+                tables.keep(
+                    replace(memory, serial=memory.serial + (kept is None or stamp != "" or found.doubted != ""))
+                )
             going_on = {n for n, account in ledger.accounts.items() if account.continues(_account(before, n))}
             tables.stop(going_on)
             if found.renewed:

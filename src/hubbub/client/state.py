@@ -68,7 +68,7 @@ class Report(NamedTuple):
     id: str
     body: bytes
     due: float = 0.0  # unix seconds; not posted earlier
-    attempts: int = 0  # posts so far; the state counts them
+    attempts: int = 0  # posts so far, and times that were missed (schedule.late); the state counts them
     sealed: int = 0  # unix second of sealing; the state sets it
 
 

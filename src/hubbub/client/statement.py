@@ -12,7 +12,7 @@ from hubbub.client.charges import change, per_day
 from hubbub.client.ledger import NEVER, Account, Ledger
 from hubbub.client.looking import Seen, waiting_plain
 from hubbub.client.odds import percent
-from hubbub.client.past import one_change, one_day, over, span
+from hubbub.client.past import one_change, one_day, over, span, told
 from hubbub.client.policy import RESEARCH, UNLIMITED, PolicyError, enforce, nats
 from hubbub.lock import Lock, Metric, shown
 from hubbub.windows import iso
@@ -41,7 +41,8 @@ How to read it
   more than that was told, maybe nothing. "Charged" counts all that may be reported, too.
   Not hidden: that the program ran, and when it sent; what is sent openly; what is true of everybody.
   All windows that may be reported are charged when a definition is accepted; those that a metric never reaches because
-  it ends early are given back. Nothing else is forgotten as long as this folder lasts.
+  it ends early are given back. Nothing else is forgotten unless an older copy of this folder is put back: then what was
+  accepted after that copy, and was gone again when it came back, is not known here.
 How to stop it
   Refuse in the program, or set DO_NOT_TRACK=1 where it is started: what waits is wiped and nothing more is sent.
   Whoever deletes the folder has a new installation, charged anew and looked at anew, on top of what this one told.
@@ -152,10 +153,7 @@ def _about(name: str, account: Account, lock: Lock | None, seen: Seen | None) ->
     if account.charges:
         yield from _reports(account, _waits(name, seen), denied=seen is not None and seen.memory.consent == "denied")
         yield f"  versions      {', '.join(map(str, account.versions))}" + _in_force(account)
-        so_far = over(account).charged._asdict()
-        yield from _price_table(
-            (), [(_PRICES[key], so_far[key], price) for key, price in account.charged._asdict().items()]
-        )
+        yield from _price_table((), list(zip(_PRICES.values(), told(over(account)), told(account), strict=True)))
     yield ""
 
 
@@ -202,8 +200,8 @@ def _now(seen: Seen | None, *, bodies: bool) -> Iterator[str]:
     yield "Waiting to be sent"
     for one in seen.waiting:
         window = "" if one.start is None else f" for the window from {iso(one.start)}"
-        tried = f"; tried {_count(one.attempts, 'time')}" if one.attempts else ""
-        yield f"  {one.metric}{window}, not before {iso(math.ceil(one.due))} unless the program asks{tried}"
+        put_off = f"; put off {_count(one.attempts, 'time')}" if one.attempts else ""
+        yield f"  {one.metric}{window}, not before {iso(math.ceil(one.due))} unless the program asks{put_off}"
         if bodies:
             yield f"    {one.body}"
     if not seen.waiting:
@@ -255,6 +253,7 @@ def _accounts(ledger: Ledger, lock: Lock | None) -> Mapping[str, Account]:
 
 def _account_plain(account: Account, waiting: int) -> dict[str, Any]:
     current, left, (begins, _) = account.current, _left(account, waiting), _past(account)
+    so_far, charged = told(over(account))._asdict(), told(account)._asdict()
     return {
         "versions": list(account.versions),
         "in_force": None if current is None else current.version,
@@ -264,29 +263,35 @@ def _account_plain(account: Account, waiting: int) -> dict[str, Any]:
         "sealed_until": None if account.sealed == NEVER else iso(account.sealed),
         "reports_left": left.reports if left else 0,
         "last_window_ends": iso(left.ends) if left else None,
-        "so_far": {key: shown(price) for key, price in over(account).charged._asdict().items()},
-        "prices": {key: shown(price) for key, price in account.charged._asdict().items()},
-        "odds": {key: percent(price) for key, price in account.charged._asdict().items()},
+        "so_far": {key: shown(price) for key, price in so_far.items()},
+        "prices": {key: shown(price) for key, price in charged.items()},
+        "odds": {key: percent(price) for key, price in charged.items()},
         "life_by_year": {str(year): shown(life) for year, life in account.life_by_year.items()},
         "refused": account.refused or None,
     }
 
 
 def _totals(ledger: Ledger) -> list[tuple[str, float, float, float]]:
-    """What is summed over metrics, the sum for windows that are over, that for all charged, and the policy's limit."""
+    """What is summed over metrics, the sum for windows that are over, that for all charged, and the policy's limit.
+
+    All that windows that are over can tell bounds each sum over them; sums of all charged are those that the limit is
+    held against.
+    """
     past = replace(ledger, accounts={name: over(account) for name, account in ledger.accounts.items()})
+    so_far = [told(account) for account in past.accounts.values()]
+    most = math.fsum(one.life for one in so_far)
     in_force = {name: account.current for name, account in ledger.accounts.items() if account.current}
     policy = ledger.policy or RESEARCH  # without limits
-    day, changed, by_year = one_day(ledger), one_change(ledger), past.life_by_year
+    day, changed, by_year = min(one_day(ledger), most), min(one_change(ledger), most), past.life_by_year
     return [
         ("reports about one day", day, max(day, math.fsum(per_day(in_force).values())), policy.per_day),
-        ("values that never change", past.steady, ledger.steady, policy.steady),
+        ("values that never change", math.fsum(one.steady for one in so_far), ledger.steady, policy.steady),
         ("one changed window", changed, max(changed, math.fsum(change(in_force).values())), policy.change),
         *(
-            (f"any two histories of {year}", by_year.get(year, 0.0), price, policy.life)
+            (f"any two histories of {year}", min(by_year.get(year, 0.0), most), price, policy.life)
             for year, price in ledger.life_by_year.items()
         ),
-        ("any two histories, for ever", past.life, ledger.life, policy.life_for_ever),
+        ("any two histories, for ever", most, ledger.life, policy.life_for_ever),
     ]
 
 

@@ -79,11 +79,12 @@ class HttpTransport:
             OSError: No connection, no HTTP, or no whole answer within `timeout` seconds.
         """
         deadline = time.monotonic() + timeout
-        if self._connection.sock is not None:
+        connection = self._connection
+        if connection.sock is not None:
             # The server may have closed the idle connection: then the same bytes go over a new one, if time is left.
             with suppress(OSError):
-                return self._exchange(body, deadline)
-        return self._exchange(body, deadline)
+                return self._exchange(connection, body, deadline)
+        return self._exchange(connection, body, deadline)
 
     def close(self) -> None:
         """Close the connection; the next post opens another."""
@@ -104,18 +105,18 @@ class HttpTransport:
     def forget(self) -> None:
         """After a fork: let go of the parent's connection without a word on it.
 
-        The thread that may have been using it has not come along, so whatever it had locked stays locked.
+        The thread that may have been using it has not come along, so whatever it had locked stays locked. A greenlet
+        has, and goes on with its post: it is told that no request may begin.
         """
         self._writing = threading.Lock()
         sock, self._connection = self._connection.sock, self._new()
         if sock is not None and (descriptor := sock.detach()) >= 0:
             os.close(descriptor)
 
-    def _exchange(self, body: bytes, deadline: float) -> Response:
-        connection = self._connection
+    def _exchange(self, connection: http.client.HTTPConnection, body: bytes, deadline: float) -> Response:
         try:
             connection.timeout = _left(deadline)
-            self._may_begin()
+            self._may_begin(connection)
             if connection.sock is None:
                 connection.connect()
             connection.response_class = partial(_Response, deadline)  # type: ignore[assignment]
@@ -123,7 +124,7 @@ class HttpTransport:
             connection.putheader("Content-Type", "application/json")
             connection.putheader("Content-Length", str(len(body)))
             with self._writing:
-                self._may_begin()
+                self._may_begin(connection)
                 connection.sock.settimeout(_left(deadline))
                 connection.endheaders(body)
             with connection.getresponse() as response:
@@ -140,8 +141,8 @@ class HttpTransport:
             connection.close()
             raise
 
-    def _may_begin(self) -> None:
-        if self._halted:
+    def _may_begin(self, connection: http.client.HTTPConnection) -> None:
+        if self._halted or connection is not self._connection:
             raise ConnectionAbortedError("no request may begin")
 
 

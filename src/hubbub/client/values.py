@@ -21,6 +21,7 @@ H = TypeVar("H", bound=Held)
 Read = Callable[[object], H | None]  # what the app gives -> what a window holds, None where it is no value
 Index = Callable[[H], int]  # what a window holds -> the encoder's value
 Vector = tuple[float, ...]
+_MANY = 12  # labels that a message names
 
 
 @dataclass(frozen=True)
@@ -232,3 +233,22 @@ def kind_of(metric: Metric) -> Kind[Any]:
         index = _shared(kind.index)
         return replace(kind, read=_always(_share), event=_always(_event), index=index, null=_no_yes)
     return replace(kind, read=_labels, index=lambda metric: _most, null=_none) if word == "most" else kind
+
+
+def wanted(metric: Metric) -> str:
+    """What a whole window of the metric takes, in words for whoever gave something else; of public things alone."""
+    if metric.kind == "boolean":
+        return "yes or no"
+    if metric.kind == "words":
+        return "a word"
+    if metric.kind == "choice":
+        labels = (*metric.labels, NONE)
+        more = f", … and {len(labels) - _MANY} more" if len(labels) > _MANY else ""
+        return f"one of {', '.join(labels[:_MANY])}{more}"
+    if metric.aggregate == "share":
+        return "a number from 0 to 1, or yes or no"
+    many = of_vectors(metric.encoder).dimension if metric.kind == "vector" else 0
+    ticks = of_vectors(metric.encoder).ticks if many else metric.encoder.size - (metric.kind != "histogram")
+    low, high = (f"{(metric.lower + tick * metric.step) / MILLION:g}" for tick in (0, ticks))
+    scale = f"from {low} to {high} {metric.unit}".rstrip()
+    return f"{many} numbers, each {scale}" if many else f"a number {scale}; it is clipped to that range"

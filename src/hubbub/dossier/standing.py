@@ -21,7 +21,7 @@ _DEVICE = (
     ),
     (
         "reports that wait, as the bytes that will be sent (wiped on denial)",
-        "until a final answer, or the first run of the program after 100 days",
+        "until a final answer, or for 100 days (a step of the clock of more than that is not counted)",
     ),
     (
         "damaged files that were put aside, `state.db.corrupt-1` to `-3` (may hold what was recorded)",

@@ -108,6 +108,11 @@ class Device:
             path.unlink()
         shutil.copytree(self._folder / f"copy-{name}", self.state, dirs_exist_ok=True)
 
+    def restore_anew(self, name: str) -> None:
+        """What a backup held, in a folder made anew: what was there is gone."""
+        self.state.rename(self.state.with_name(f"{self.state.name}-before-{name}"))  # so that the new one is no reuse
+        shutil.copytree(self._folder / f"copy-{name}", self.state)
+
     def clone(self) -> None:
         """Go on in a copy of the folder, as another machine does that was made from an image of this one."""
         self.state = Path(shutil.copytree(self.state, self.state.with_name(self.state.name + "-clone")))
