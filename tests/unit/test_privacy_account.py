@@ -159,7 +159,7 @@ def test_comparison_in_sentences() -> None:
 def test_pictures_of_a_mean() -> None:
     told = metric()
     assert only(told, "visible in time") == (
-        "From 0 to 480 min a day for good: visible in time on 79.1 % of devices, on the others never by this metric; "
+        "From 0 to 480 min a day for good: visible in time on 79.1 % of devices, on others never by this metric; "
         "from 0 to 160 on 26.4 %."
     )
     assert "each stay within 48 min for ever: epsilon 2.000" in only(told, "Two devices whose values")
@@ -174,7 +174,7 @@ def test_pictures_of_a_mean() -> None:
 
 def test_pictures_of_other_kinds() -> None:
     assert only(metric(kind="boolean"), "visible in time") == (
-        "From no to yes for good: visible in time on 79.1 % of devices, on the others never by this metric."
+        "From no to yes for good: visible in time on 79.1 % of devices, on others never by this metric."
     )
     told = choice()
     share = visible(told.encoder, 0, 5)

@@ -60,7 +60,7 @@ def test_joint_prices_and_first_use() -> None:
 def test_each_by_itself_says_nothing_of_the_other() -> None:
     for one in both(lock()):
         (alone,) = (line for line in explain(one) if "visible in time" in line)
-        assert "on 64.5 % of devices, on the others never by this metric" in alone
+        assert "on 64.5 % of devices, on others never by this metric" in alone
         assert not [line for line in explain(one) if line.startswith(JOINT)]
 
 

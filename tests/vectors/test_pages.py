@@ -28,7 +28,7 @@ def test_links_lead_somewhere() -> None:
     assert len(pages) >= 10
     for page in pages:
         text = page.read_text("utf-8")
-        named = re.findall(r"\]\(([^)#]+)\)", text) + re.findall(r"\b((?:mechanisms/)?[a-z_]+\.md)\b", text)
+        named = re.findall(r"\]\(([^)#]+)\)", text) + re.findall(r"(?<![\w/-])((?:mechanisms/)?[a-z_]+\.md)\b", text)
         for target in named:
             assert (page.parent / target).exists() or (SPEC / target).exists(), f"{page.name}: {target}"
 

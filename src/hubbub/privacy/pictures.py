@@ -27,7 +27,7 @@ def pictures(metric: Metric) -> list[str]:
     share = visible(metric.encoder, 0, farthest)  # of categories: the pair of which it shows most often
     if share is None:
         return []
-    shown = f"{move}: visible in time on {percent_of(share)} of devices, on the others never by this metric"
+    shown = f"{move}: visible in time on {percent_of(share)} of devices, on others never by this metric"
     third = round(last / 3)
     part = visible(metric.encoder, 0, third) if metric.kind == "mean" and 0 < third < last else None
     tail = f"; from {amount(metric, 0)} to {amount(metric, third)} on {percent_of(part)}." if part else "."
