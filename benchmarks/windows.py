@@ -1,11 +1,11 @@
 """Coverage of the interval for the mean of several windows, and its width beside the exact one.
 
 Fleets are drawn from a population of devices that are steady, alike, drift, cross, jump or, in a fleet that begins with
-a fiftieth of its devices, have another value in the first window; each has its permanent answers, reports in its
-windows, and the library makes the mean of them. Beside the library's interval: what the plain formula of `se` and
-`se_shared` covers ("plain"), and what an analyst gets who takes windows for independent ("naive"). The width is that of
-the library's interval out of the one that knows the exact standard error. The last column is the difference of the
-second half of the windows and the first.
+a fiftieth of its devices, have a value in the first window alone (launching) or in all but that (rising); each has its
+permanent answers, reports in its windows, and the library makes the mean of them. Beside the library's interval: what
+the plain formula of `se` and `se_shared` covers ("plain"), and what an analyst gets who takes windows for independent
+("naive"). The width is that of the library's interval out of the one that knows the exact standard error. The last
+column is the difference of the second half of the windows and the first.
 
 Simulation draws, for every device at once, how many devices go each way through their permanent answers, so that 10^5
 fleets of 10^4 devices take a second and nothing is approximated. All cells take twenty minutes.
@@ -45,7 +45,7 @@ Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
 DRAWS = 100_000
 TICKS = 480
 PRICES = ((0.5, 1.2), (1.0, 2.0), (4.0, 8.0), (1.0, None))
-BEHAVIOURS = ("steady", "alike", "drifting", "crossing", "jumping", "launching")
+BEHAVIOURS = ("steady", "alike", "drifting", "crossing", "jumping", "launching", "rising")
 SHARES = (0.0, 0.02, 0.5)  # the mean of all values, out of the range
 PATTERNS = ((7, 1), (28, 1), (7, 7), (28, 7))  # windows, report_every
 SIZES = (20, 100, 1000, 10_000)  # reports in a window
@@ -77,8 +77,14 @@ class Cell:
         match self.fleet:
             case "weekends":
                 few, more = self.size // 5, [t for t in range(self.windows) if t % 7 < 5]
-            case "launch":
+            case "launch" if self.every == 1:
                 few, more = self.size // 50, list(range(1, self.windows))
+            case "launch":
+                first = (self.size // 50, [0])
+                return [
+                    first,
+                    *((self.size, list(range(t or self.every, self.windows, self.every))) for t in range(self.every)),
+                ]
             case _:
                 return [(self.size, list(range(t, self.windows, self.every))) for t in range(self.every)]
         return [(self.size - few, more), (few, list(range(self.windows)))]
@@ -117,6 +123,8 @@ def population(cell: Cell) -> list[tuple[float, Path]]:
             return [(1 - cell.share, (0,) * cell.windows), (cell.share, (top,) * cell.windows)]
         case "launching":
             return [(1 - cell.share, (0,) * cell.windows), (cell.share, (top,) + (0,) * (cell.windows - 1))]
+        case "rising":
+            return [(1 - cell.share, (0,) * cell.windows), (cell.share, (0,) + (top,) * (cell.windows - 1))]
         case "alike":
             return [(1.0, (round(cell.share * top),) * cell.windows)]
         case "jumping" | "crossing" | "drifting" if top == 1:
@@ -242,7 +250,7 @@ def _share(inside: NDArray[np.bool_]) -> float:
 def cells(quick: bool) -> Iterator[Cell]:
     """All of them, or a choice."""
     for (kind, buckets), (epsilon, permanent) in product((("mean", 1), ("share", 1)), PRICES):
-        for behaviour, share, (windows, every), size in product(BEHAVIOURS[:-1], SHARES, PATTERNS, SIZES):
+        for behaviour, share, (windows, every), size in product(BEHAVIOURS[:-2], SHARES, PATTERNS, SIZES):
             few = every == 1 and size < 100  # no metric publishes a crowd of 20
             fresh = permanent is None and behaviour not in ("steady", "jumping")
             odd = permanent is None and behaviour == "jumping" and share != 0.5 and kind == "mean"
@@ -259,6 +267,8 @@ def cells(quick: bool) -> Iterator[Cell]:
     ):
         for behaviour, windows in product(("launching", "steady"), (7,) if quick else (7, 28)):
             yield Cell("share", epsilon, permanent, 1, behaviour, share, windows, 1, size, "launch")
+    for share, size, every in product((0.005, 0.02, 0.1), (2500, 10_000), (1, 7)):
+        yield Cell("share", 8.0, None, 1, "rising", share, 7, every, size, "launch")
 
 
 def table(results: Sequence[Result]) -> str:

@@ -39,12 +39,16 @@ def device_prf(secret: bytes, collection: str, metric: str, encoding_hash: str) 
 
         def words(count: int) -> Sequence[int]:
             nonlocal spare, block
-            while len(spare) < count:
-                message, tag = head.copy(), outer.copy()
-                message.update(block.to_bytes(4, "big"))
-                tag.update(message.digest())
-                spare += unpack(">8I", tag.digest())
-                block += 1
+            lacking = -((len(spare) - count) // 8)
+            if lacking > 0:
+                tags = []
+                for number in range(block, block + lacking):
+                    message, tag = head.copy(), outer.copy()
+                    message.update(number.to_bytes(4, "big"))
+                    tag.update(message.digest())
+                    tags.append(tag.digest())
+                spare += unpack(f">{8 * lacking}I", b"".join(tags))
+                block += lacking
             out, spare = spare[:count], spare[count:]
             return out
 

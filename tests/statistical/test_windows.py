@@ -53,9 +53,17 @@ def measured() -> list[Result]:
 
 def test_coverage() -> None:
     results = measured()
-    assert {r.cell.behaviour for r in results} == {"steady", "alike", "drifting", "crossing", "jumping", "launching"}
+    assert {r.cell.behaviour for r in results} == {
+        "steady",
+        "alike",
+        "drifting",
+        "crossing",
+        "jumping",
+        "launching",
+        "rising",
+    }
     assert {r.cell.mechanism for r in results} == {"mean", "share"}
-    assert {(r.cell.windows, r.cell.every) for r in results} == {(7, 1), (28, 1), (28, 7)}
+    assert {(r.cell.windows, r.cell.every) for r in results} == {(7, 1), (7, 7), (28, 1), (28, 7)}
     allowed = LEAST - 4 * math.sqrt(LEVEL * (1 - LEVEL) / DRAWS)
     for result in results:
         assert result.covered >= allowed, result.cell.name

@@ -42,6 +42,25 @@ def started(state: State, clock: ManualClock, script: Script) -> Client:
     return client(lock(ONE), clock, state=state, transport=script)
 
 
+@pytest.mark.parametrize(
+    ("length", "left", "spread"),
+    [
+        (DAY, 14 * DAY, DAY),
+        (7 * DAY, 14 * DAY, DAY),
+        (HOUR, 14 * DAY, HOUR),
+        (DAY, DAY - 60, DAY - 60),  # a grace of a day: sealed a minute after the end
+        (DAY, DAY - 2 * HOUR, 600),  # ... hours after it
+        (DAY, HOUR, 600),
+        (HOUR, 100, 600),
+    ],
+)
+def test_spread_of_what_was_sealed(length: int, left: float, spread: float) -> None:
+    """All of 2 000 draws lie in it, and some in its last hundredth: none does with chance 2e-9."""
+    drawn = [schedule.first(1000.0, length, 1000.0 + left) - 1000 for _ in range(2000)]
+    assert 0 <= min(drawn) <= 0.01 * spread
+    assert 0.99 * spread <= max(drawn) <= spread
+
+
 def test_new_time_outlives_the_program_and_is_drawn_over_less_with_each_that_is_missed() -> None:
     """Starts do not add up: until its new time has passed, a report keeps it."""
     clock, state = ManualClock(STARTS), MemoryState()

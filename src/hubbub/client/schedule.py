@@ -16,6 +16,7 @@ LAST_DAY = 86_400.0  # seconds before a report ceases to be taken in which the p
 LATE_PART = 24  # they are spread over no more than this part of the time until then,
 AGAIN_PART = 8.0  # over this part of that with each try or time that was missed,
 CATCH_UP = 600.0  # ... and never over less than this
+PROMPT = 3600.0  # seconds after the end of a window in which a program that runs all the time has sealed it
 TRIES = 8  # of one report before it rests
 REST = 86_400.0  # seconds
 REST_SPREAD = 3600.0
@@ -31,8 +32,13 @@ _LOT = random.SystemRandom()
 
 
 def first(now: float, length: float, until: float) -> float:
-    """When a report sealed now is to travel, of a window of so many seconds that is taken `until` then."""
-    return now + _LOT.uniform(0, min(length, SPREAD, max(CATCH_UP, until - now)))
+    """When a report sealed now is to travel, of a window of so many seconds that is taken `until` then.
+
+    Where less time is left than it would be spread over, by more than `PROMPT`, the program seldom runs, and may not
+    again before then.
+    """
+    spread, left = min(length, SPREAD), until - now
+    return now + _LOT.uniform(0, min(spread, max(CATCH_UP, left if left >= spread - PROMPT else 0)))
 
 
 def late(left: float, tries: int) -> float:

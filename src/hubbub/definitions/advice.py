@@ -139,8 +139,10 @@ def warnings(metric: Metric, definition: Definition, today: datetime.date) -> It
 def _recognised(metric: Metric, devices: int) -> Iterator[str]:
     """Where two reports of a steady device tell so much that it is not one of a thousand that could be meant.
 
-    Its turn is among what they tell: only those with the same one report in a window (spec/prices.md, "Linkage").
+    Its turn is among what they tell: only those with the same one report in a window (spec/prices.md, "Linkage"); and
+    its segment, as if all were of one size.
     """
+    devices = max(1, devices // len(metric.segments))
     own, turn = metric.encoder.public_bits + metric.encoder.linkage_bits, math.log2(metric.report_every)
     if own + turn <= max(0.0, math.log2(devices) - _ONE_OF):
         return
@@ -149,9 +151,10 @@ def _recognised(metric: Metric, devices: int) -> Iterator[str]:
     public = metric.encoder.public_bits + turn
     clear = f", {bits(public)} of them in the clear" if public else ""
     which = f" (its turn is one of {metric.report_every})" if turn else ""
+    each = " of a segment" if len(metric.segments) > 1 else ""
     yield (
         f"a report of a steady device tells up to {bits(own + turn)} bits about its next{clear}{which}; among "
-        f"{devices} devices that leaves less than {2**_ONE_OF} that it could be: {_crowd(metric, devices, own)}"
+        f"{devices} devices{each} that leaves less than {2**_ONE_OF} that it could be: {_crowd(metric, devices, own)}"
     )
 
 

@@ -128,6 +128,16 @@ def below(bound: int, words: Words) -> int:
     return word % bound
 
 
+def each_below(bounds: Sequence[int], words: Words) -> list[int]:
+    """`below` for one bound after the other; the words are asked for at once, since a call costs more than a word."""
+    drawn = words(len(bounds))
+    surely = SCALE - max(bounds)
+    if all(word < surely for word in drawn):
+        return [word % bound for word, bound in zip(drawn, bounds, strict=True)]
+    left = [*reversed(drawn)]
+    return [below(bound, lambda _: (left.pop(),) if left else words(1)) for bound in bounds]
+
+
 def up(loss: float) -> float:
     """Round a loss up past any error of the few floating-point steps that made it."""
     return math.nextafter(loss * (1 + 1e-12), math.inf)

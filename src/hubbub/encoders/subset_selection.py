@@ -22,8 +22,8 @@ from hubbub.encoders.base import (
     Prf,
     Prices,
     Words,
-    below,
     check,
+    each_below,
     fresh,
     fresh_linkage,
     held,
@@ -74,12 +74,12 @@ class SubsetSelection:
         """
         value, last = answer[0], self.size - 1
         stays = words(1)[0] < self.keep
+        tops = range(last - self.omega, last)
+        *others, left = each_below([*(top + 1 for top in tops), self.omega], words)
         drawn: dict[int, None] = {}
-        for top in range(last - self.omega, last):
-            other = below(top + 1, words)
+        for top, other in zip(tops, others, strict=True):
             drawn[top if other in drawn else other] = None
         chosen = [last if other == value else other for other in drawn]
-        left = below(self.omega, words)
         if stays:
             chosen[left] = value
         sent = [0] * self.size

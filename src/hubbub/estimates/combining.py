@@ -21,12 +21,15 @@ The interval holds every mean that is within z standard errors of the estimate, 
 window that is Wilson's. An error of the mean comes most from windows of few reports, so pull is further off than the
 mean, as a rule by its lean, D sum(lead²) / sum(lead)² times as far, and u by D sum(lead / n) / (sum(lead) sum(1/n)).
 Where few permanent answers decide (pull (1 - pull) < 200 lean² crowd), each end is moved out to that of a
-Clopper-Pearson interval, widened by the noise, if that is further out. Why, and what the plain formula would cover:
+Clopper-Pearson interval, widened by the noise, if that is further out. It may
+be windows of many reports that are off, on which pull hangs little: so with windows of different size each end is at
+least z standard errors out. Why, and what the plain formula would cover:
 docs/decisions/0004-several-windows.md.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -85,6 +88,9 @@ def combine(
     ends = score(pull, lean**2 * at0, lean**2 * (at1 - at0), lean**2 * crowd, level)
     low, high = (value + (end - pull) / lean for end in ends[:2])
     se = np.sqrt(each * (noise + slope * rare) + crowd * held * (1 - held))
+    if n.min() < n.max():
+        reach = NormalDist().inv_cdf(0.5 + level / 2) * se
+        low, high = np.minimum(low, value - reach), np.maximum(high, value + reach)
     return Combined(value, se, low, high, ends[2], crowd)
 
 

@@ -43,7 +43,8 @@ class Period(msgspec.Struct, frozen=True):
             suppressed.
         se: Standard error, at most.
         se_opposed: The product of those of two periods is the most by which their errors can be negatively correlated.
-        ci_low: Lower end of an interval that holds the truth with chance `level`, at least.
+        ci_low: Lower end of an interval that holds the truth with chance `level`, at least, where each window has ten
+            reports or more.
         ci_high: Upper end.
         method: `wilson` or `clopper_pearson`, by analogy to rows; `fieller` of a mean among the active.
         tidied: `value` clipped to what the truth can be.

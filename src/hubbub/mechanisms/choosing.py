@@ -1,8 +1,8 @@
-"""Which mechanism for a question: the one of least variance, or one of hardly more that sends half of it or less.
+"""Which mechanism for a question: the one of least variance among those that fit its domain and its limits.
 
-Only those are asked that fit the domain and the limits. Two and a half per cent of variance make an interval wider by
-little more than one, and what they save is often most of a message, of a device's time and of a collector's room: at
-1 024 categories 2 bytes in place of 128 (docs/decisions/0013).
+If that one sends a long message, another one of hardly more variance wins that sends half of it or less. Two and a half
+per cent of variance make an interval wider by little more than one, and what they save is most of a message, of a
+device's time and of a collector's room: at 1 024 categories 2 bytes in place of 128 (docs/decisions/0013).
 
 Means are held against each other by their largest variance over all values, since nobody knows beforehand where the
 values lie. Shares of categories are held against each other by the mean of their variances where all categories are
@@ -27,7 +27,8 @@ from hubbub.mechanisms.words import Words
 _Fit = tuple[float, int, Mechanism]  # variance, bits of a message
 KINDS = ("boolean", "mean", "choice", "histogram", "words", "vector")
 PLACES = 4097  # values at which a variance is looked at, the ends and the middle among them
-NEAR = 1.025  # of the least variance: up to here a message of half the bytes or less wins
+NEAR = 1.025  # of the least variance: up to here a message of half the bytes or less wins over a long one
+LONG = 16  # bytes of a message; longer ones take a device more time than it has
 ALIKE = 1e-9  # variances that differ by less are the same
 
 
@@ -66,7 +67,7 @@ def choose(
     among: Mapping[str, type[Mechanism]] | None = None,
     **domain: Any,
 ) -> Choice:
-    """The mechanism of least variance, or of hardly more where it sends half as much; its losses exceed nothing.
+    """The mechanism of least variance, or one of hardly more if that sends a long message; its losses exceed nothing.
 
     Args:
         kind: Of the metric: boolean, mean, choice, histogram, words or vector.
@@ -116,6 +117,8 @@ def choose(
 
 def _best(fits: Sequence[_Fit]) -> _Fit:
     best = _least(fits)
+    if _bytes(best) <= LONG:
+        return best
     short = [fit for fit in fits if fit[0] <= best[0] * NEAR and 2 * _bytes(fit) <= _bytes(best)]
     size = min(map(_bytes, short), default=0)
     return _least([fit for fit in short if _bytes(fit) == size]) if short else best

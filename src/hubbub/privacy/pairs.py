@@ -28,11 +28,13 @@ def both(metric: Metric, other: Metric) -> list[str]:
     """Sentences of less than 200 characters, the same for either: joint prices, and how many a first use shows on."""
     mean, _ = _ordered(metric, other)
     prices, window = Prices(*map(add, metric.prices, other.prices)), mean.window
+    ends = mean.lower, mean.lower + (mean.encoder.size - 1) * mean.step
+    most = "" if 0 in ends else "at most "  # no value is then both at an end of the range and nothing
     lines = [
         f"One event shows in {mean.name} and in its {ACTIVE}; prices add up: both reports of a {window} cost "
-        f"epsilon {nats(prices.report)}, {in_words(prices.report)}.",
-        f"Of {mean.name} and its {ACTIVE}: one changed {window} {_cost(prices.change)}, never changing "
-        f"{_cost(prices.steady)}, any two histories {_cost(prices.life, 'at most ')}.",
+        f"epsilon {most}{nats(prices.report)}, {in_words(prices.report)}.",
+        f"Of {mean.name} and its {ACTIVE}: one changed {window} {_cost(prices.change, most)}, never changing "
+        f"{_cost(prices.steady, most)}, any two histories {_cost(prices.life, 'at most ')}.",
     ]
     return lines + _first_use(*_ordered(metric, other))
 
