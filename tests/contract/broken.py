@@ -56,7 +56,7 @@ def forgetful() -> None:
     drawn = secret.drawn
 
     def anew(database: Any, copy: Any, *, collection: str, now: int, identity: str, **more: Any) -> Any:
-        return secret.Recovered(drawn(collection, now, identity), "", "")
+        return secret.Recovered(drawn(collection, now, identity), (), "")
 
     setattr(secret, "recovered", anew)  # noqa: B010
 

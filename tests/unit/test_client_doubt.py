@@ -1,21 +1,23 @@
 """What is charged where a memory may be older than what was sent, or the clock is not set."""
 
-import math
+import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 
 import pytest
 
-from hubbub.client import SqliteState
-from hubbub.client.ledger import OLDEST, YEAR, Ledger, take_up, with_secret
+from hubbub.client import Client, SqliteState, StateError, folder, secret
+from hubbub.client.ledger import MAX_SECRETS, OLDEST, Ledger, merged, take_up, with_secret
 from hubbub.client.past import over
 from hubbub.client.policy import RESEARCH, STRICT, Policy
+from hubbub.client.records import ledger_tree
 from hubbub.client.state import Installation
+from hubbub.client.transport import Response
+from hubbub.clock import ManualClock
 from hubbub.lock import Lock, Metric
 from hubbub.windows import midnight
-from tests.unit.client_support import DAY, FRESH_MEAN, MEAN, STARTS
+from tests.unit.client_support import ACCEPTED, DAY, FRESH_MEAN, MEAN, STARTS
 from tests.unit.state_support import begin, named, not_below, of, restored, saved, sealed, window
 from tests.unit.test_client_ledger import LIFE, born, life, taken
 
@@ -25,11 +27,15 @@ QUIET = named(encoder=FRESH_MEAN, report_every=28)
 
 def doubted(ledger: Ledger, *metrics: Metric, seconds: int = NOON, policy: Policy = RESEARCH) -> Ledger:
     """The ledger at a start at which more may have been sent than it knows, under the secret it was made with."""
-    return take_up(ledger, of(*metrics), policy, STARTS + seconds, doubted="s")
+    return take_up(ledger, of(*metrics), policy, STARTS + seconds, doubted=["s"])
 
 
 def reports(ledger: Ledger, name: str = "a") -> list[int]:
     return [one.reports for one in ledger.accounts[name].charges]
+
+
+def told_so_far(ledger: Ledger, name: str = "a") -> int:
+    return sum(one.reports for one in over(ledger.accounts[name]).charges)
 
 
 def test_doubted_memory_seals_everything_and_charges_what_can_have_been_sent() -> None:
@@ -49,7 +55,7 @@ def test_doubted_memory_seals_everything_and_charges_what_can_have_been_sent() -
 def test_doubted_memory_charges_a_metric_that_may_have_come_back() -> None:
     """It left on day 2, and may have been back from that day on."""
     left = taken((of(named(), named("b")), 0), (of(named("b")), 2 * DAY))
-    assert reports(doubted(left, named(), named("b"))) == [2, 4, LIFE - 6]
+    assert reports(doubted(left, named(), named("b"))) == [6, LIFE - 6]
     gone = doubted(left, named("b"))
     assert reports(gone) == [2]
 
@@ -93,12 +99,49 @@ def test_doubted_memory_of_another_secret_charges_that_one() -> None:
     assert unknown.life < known.life
 
 
-def test_doubt_under_a_clock_that_is_not_set_is_charged_in_full() -> None:
-    ledger = take_up(born(1000), of(named()), replace(RESEARCH, probation_seconds=DAY), 1000, doubted="s")
-    assert ledger.refused
-    assert reports(ledger) == [LIFE]
-    assert ledger.accounts["a"].sealed < STARTS  # nothing of it is silenced
-    assert reports(take_up(ledger, of(named()), RESEARCH, STARTS)) == [LIFE, LIFE]
+def test_starts_that_doubt_again_and_again_add_no_more_charges() -> None:
+    """One metric is refused, one in force and one renewed in the end: there is room for that as after one doubt."""
+    dear, other = named("dear"), named("b", encoder=FRESH_MEAN, report_every=28)
+    panel = named("panel", encoder=FRESH_MEAN, report_every=12)
+    tight = replace(RESEARCH, life_per_year=90.0)
+    ledger = take_up(born(), of(other, panel), tight, STARTS)
+    sizes = []
+    for day in range(60):
+        ledger = doubted(ledger, dear, other, panel, seconds=day * DAY + 99, policy=tight)
+        assert ledger.refused.keys() == {"dear"}
+        assert [reports(ledger, name) for name in ("dear", "b", "panel")] == [[day + 1], [13], [31]]
+        sizes.append(len(json.dumps(ledger_tree(ledger))))
+    assert max(sizes) - min(sizes) < 50  # digits
+    assert ledger.accounts["dear"].life == life(60)
+    renewed = take_up(ledger, of(replace(other, version=2)), tight, STARTS + 60 * DAY)
+    assert renewed.refused == {}
+
+
+def test_two_copies_of_a_charge_are_priced_by_the_longer_one() -> None:
+    """Also where this release does not know its encoder and goes by what was stated."""
+    short, long = (doubted(born(), named(expires="2026-12-25"), seconds=day * DAY) for day in (2, 5))
+    unknown = [
+        replace(one, accounts={"a": replace(account, charges=(replace(account.charges[0], encoder="of another"),))})
+        for one in (short, long)
+        for account in one.accounts.values()
+    ]
+    for one, other in (unknown, unknown[::-1]):
+        assert merged(one, other).life == unknown[1].life > unknown[0].life
+
+
+def test_each_copy_says_by_itself_whether_its_secret_could_still_report() -> None:
+    one, other = (secret.drawn("c", STARTS + day * DAY) for day in range(2))
+
+    def doubts(*more: str) -> set[str]:
+        births = {**other.ledger.secrets, **dict.fromkeys(more, STARTS)}
+        many = replace(other, ledger=replace(other.ledger, secrets=births))
+        sides = {"untouched": False, "damaged": False, "collection": "c", "now": STARTS + NOON, "identity": "here"}
+        found = secret.recovered(one, secret.Copy(many, many), **sides)  # type: ignore[arg-type]
+        assert found.word == "state_restored"
+        return set(found.doubted)
+
+    assert doubts("t", "u") == {one.ledger.under, other.ledger.under}  # four together, not in either
+    assert doubts("t", "u", "v") == {one.ledger.under}
 
 
 def test_copy_that_is_refused_counts_what_the_first_one_told_since() -> None:
@@ -107,7 +150,7 @@ def test_copy_that_is_refused_counts_what_the_first_one_told_since() -> None:
     copied = with_secret(taken((of(named(), named("b", encoder=FRESH_MEAN, report_every=28)), 0)), "t", STARTS + NOON)
     ledger = doubted(copied, named(), policy=tight)
     assert "life prices of 2027" in ledger.refused["a"]
-    assert reports(replace(ledger, accounts={"a": over(ledger.accounts["a"])})) == [5]
+    assert told_so_far(ledger) == 5
     assert ledger.accounts["b"].sealed == STARTS + NOON
 
 
@@ -122,6 +165,17 @@ def test_clone_of_an_image_that_did_not_know_a_metric_is_charged_about_one_life_
 
 
 # Folders
+
+
+class Posted:
+    """A collector that takes everything."""
+
+    def __init__(self) -> None:
+        self.bodies: list[bytes] = []
+
+    def post(self, body: bytes, timeout: float) -> Response:
+        self.bodies.append(body)
+        return ACCEPTED
 
 
 def lives(path: Path, lock: Lock, first: int, last: int) -> Installation:
@@ -146,7 +200,7 @@ def test_backup_that_comes_back_after_a_metric_did(tmp_path: Path) -> None:
     restored(tmp_path, backup)
     after = lives(tmp_path, both, 40, 40)
     assert after.recovered == "state_restored"
-    assert reports(after.ledger) == [2, 38, LIFE - 40]
+    assert reports(after.ledger) == [40, LIFE - 40]
     not_below(after.ledger, replace(before.ledger, accounts={"a": replace(before.ledger.accounts["a"], sent=0)}))
 
 
@@ -173,113 +227,103 @@ def test_backup_that_is_put_into_a_new_folder(tmp_path: Path) -> None:
     assert (again.recovered, again.ledger) == ("", after.ledger)
 
 
-# Walks
+@pytest.mark.parametrize(("reached", "back"), [(2, 10), (6, 10)])
+def test_backup_older_than_a_renewal_encodes_no_window_again(tmp_path: Path, reached: int, back: int) -> None:
+    """Windows in which the program did not run are filled in, so each that is not sealed is encoded."""
+    state, clock, posted = tmp_path / "state", ManualClock(STARTS), Posted()
+
+    def run(version: int, expires: str, first: int, last: int) -> Ledger:
+        clock.set(STARTS + first * DAY + DAY // 2)
+        hidden = named(version=version, expires=expires, encoder=FRESH_MEAN, presence="hidden")
+        device = Client(
+            of(hidden),
+            "http://127.0.0.1:9",
+            state_dir=state,
+            transport=posted,
+            clock=clock,
+            policy=RESEARCH,
+            background=False,
+            consent="granted",
+        )
+        for day in range(first, last):
+            clock.set(STARTS + day * DAY + DAY // 2)
+            device.set("a", day)
+            device.tick()
+            device.flush()
+        device.close()
+        return device.ledger()
+
+    run(1, "2026-12-05", 0, 2)
+    backup = saved(state)
+    run(2, "2027-11-30", reached, back)
+    for path in state.iterdir():
+        if path.name != "state.lock":
+            path.unlink()
+    restored(state, backup)
+    after = run(2, "2027-11-30", back, back + 3)
+    windows = [entry["window"] for body in posted.bodies for entry in json.loads(body)["reports"]]
+    assert len(windows) >= back - reached
+    assert len(set(windows)) == len(windows)
+    assert told_so_far(after) >= len(windows)
 
 
-def shape(rng: Random, version: int) -> Metric:
-    """Some definition of this version, of another encoding than any other version or of the same."""
-    return named(
-        version=version,
-        step=rng.choice((1, version)),
-        report_every=rng.choice((1, 2, 5)),
-        window=rng.choice(("hour", "day")),
-        expires=rng.choice(("2027-01-10", "2027-11-30")),
-    )
+def test_folder_of_a_machine_that_is_new_at_each_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With too many secrets it stops, and what could report nothing is charged for nothing."""
+    found = []
+    for number in range(9):
+        monkeypatch.setattr(folder, "_machine", lambda number=number: str(number))
+        found.append(lives(tmp_path, of(named(), named("b")), number, number).ledger)
+    assert found[-1].generation == 9
+    assert found[MAX_SECRETS].refused.keys() == {"a", "b"}
+    charges = [[account.charges for account in ledger.accounts.values()] for ledger in found]
+    assert charges[MAX_SECRETS:] == charges[MAX_SECRETS : MAX_SECRETS + 1] * (9 - MAX_SECRETS)
 
 
-Key = tuple[str, int, str, str]  # name, version, encoding and secret
-
-
-class Walk:
-    """A device with two metrics, that is updated, saved, restored and copied at random, and all that it reported."""
-
-    def __init__(self, seed: int) -> None:
-        self.rng = Random(seed)
-        self.day = 0
-        self.present = {"a", "b"}
-        self.metrics = {name: replace(shape(self.rng, 1), name=name) for name in "ab"}
-        self.ledger = born()
-        self.told: dict[Key, set[int]] = {}  # starts of windows
-        self.saved: list[tuple[Ledger, dict[Key, set[int]]]] = []
-        self.doubts = 0
-
-    def begin(self, *, doubted: str = "") -> None:
-        policy = replace(RESEARCH, life_per_year=self.rng.choice((math.inf, 400.0, 60.0)))
-        lock = of(*(self.metrics[name] for name in sorted(self.present)))
-        self.ledger = take_up(self.ledger, lock, policy, STARTS + (self.day + 1) * DAY + 5400, doubted=doubted)
-        self.check()
-
-    def live(self) -> None:
-        accounts = dict(self.ledger.accounts)
-        for day in range(self.day + 1, self.day + self.rng.randint(2, 9)):
-            for name in self.present & accounts.keys():
-                metric, today = self.metrics[name], STARTS + day * DAY
-                cut = metric.windows
-                for start in range(today, today + DAY, cut.length):
-                    account = accounts[name]
-                    if (
-                        account.runs(metric.hash, start, start + cut.length)
-                        and not cut.index(start) % metric.report_every
-                    ):
-                        accounts[name] = account.at(start + cut.length, account.sent + 1)
-                        self.told.setdefault((name, metric.version, metric.hash, self.ledger.under), set()).add(start)
-            self.day = day
-        self.ledger = replace(self.ledger, accounts=accounts)
-
-    def update(self) -> None:
-        name = self.rng.choice("ab")
-        self.present ^= {name}
-        if self.rng.random() < 0.7:
-            self.present |= {name}
-            self.metrics[name] = replace(shape(self.rng, self.metrics[name].version + 1), name=name)
-
-    def save(self) -> None:
-        self.saved.append((self.ledger, {key: set(starts) for key, starts in self.told.items()}))
-
-    def come_back(self) -> None:
-        """Of what was told after the copy, only what the copy or the lock of the day knows of can be charged."""
-        self.doubts += 1
-        self.ledger, before = self.rng.choice(self.saved)
-        lock = {(name, self.metrics[name].version, self.metrics[name].hash, self.ledger.under) for name in self.present}
-        in_force = {
-            (name, account.current.version, account.current.hash, account.current.under)
-            for name, account in self.ledger.accounts.items()
-            if account.current
-        }
-        for key in self.told:
-            if key not in lock | in_force:
-                self.told[key] = set(before.get(key, ()))
-
-    def check(self) -> None:
-        for (name, version, encoding, under), starts in self.told.items():
-            charges = self.ledger.accounts[name].charges if starts else ()
-            mine = [one for one in charges if (one.version, one.hash, one.under) == (version, encoding, under)]
-            assert all(any(one.begins <= start < one.ends for one in mine) for start in starts)
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_walks_through_copies_forget_nothing_that_can_be_known(seed: int) -> None:
-    walk = Walk(seed)
-    walk.begin()
-    walk.save()
-    for step in range(40):
-        action = walk.rng.choice(("live", "live", "update", "save", "restore", "copy", "start"))
-        old = walk.ledger.under
-        if action in ("live", "update", "save"):
-            getattr(walk, action)()
-        elif action in ("restore", "copy"):
-            walk.come_back()
-            old = walk.ledger.under
-        if action == "copy":
-            walk.ledger = with_secret(walk.ledger, f"copy {step}", STARTS - YEAR)  # so that none are too many
-        walk.begin(doubted=old if action in ("restore", "copy") else "")
-    assert walk.doubts
-    assert walk.told
+def test_two_secrets_in_two_copies_are_both_doubted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folder.Folder, "identity", lambda self: "")
+    older = lives(tmp_path / "state", of(named()), 0, 3).ledger.under
+    younger = lives(tmp_path / "other", of(named()), 1, 5).ledger.under
+    shutil.copy(tmp_path / "other" / secret.FILE, tmp_path / "state")
+    after = lives(tmp_path / "state", of(named(), named("b")), 20, 20)
+    assert (after.recovered, after.ledger.under) == ("state_restored", older)
+    charges = after.ledger.accounts["b"].charges
+    assert {(one.under, one.reports) for one in charges} == {(older, 20), (younger, 20), (older, LIFE - 20)}
 
 
 # Clocks that are not set
 
 UNSET = (1000, midnight("1980-01-01"), OLDEST - 1)  # what clocks say that nobody has set
+
+
+@pytest.mark.parametrize("clock", UNSET)
+@pytest.mark.parametrize("word", ["state_restored", "state_copied", "state_lost", "secret_recovered"])
+def test_doubt_waits_until_the_clock_is_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: int, word: str
+) -> None:
+    """Nothing is accepted, run or written, so the doubt is there at the start after that, too."""
+    one, both = of(named()), of(named(), named("b"))
+    lives(tmp_path, one, 0, 2)
+    backup = saved(tmp_path)
+    lives(tmp_path, both, 2, 5)
+    if word == "state_restored":
+        restored(tmp_path, backup)
+    elif word == "state_copied":
+        monkeypatch.setattr(folder, "_machine", lambda: "another")
+    else:
+        (tmp_path / "state.db").write_bytes(b"x" * 999)
+        if word == "state_lost":
+            (tmp_path / secret.FILE).write_bytes(b"x")
+    for _ in range(2):
+        state = SqliteState(tmp_path)
+        before = sorted(saved(tmp_path).values())  # what is damaged is renamed
+        with pytest.raises(StateError, match="start the program again once the clock is set"):
+            state.begin(both, RESEARCH, clock)
+        assert sorted(saved(tmp_path).values()) == before
+        state.close()
+    after = lives(tmp_path, both, 5, 5)
+    assert after.recovered == word
+    assert after.ledger.accounts["b"].sealed == STARTS + 5 * DAY
+    assert told_so_far(after.ledger, "b") >= 3
 
 
 @pytest.mark.parametrize("clock", UNSET)

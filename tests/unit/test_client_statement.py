@@ -14,7 +14,7 @@ import pytest
 
 from hubbub.client import looking
 from hubbub.client.charges import charge, whole
-from hubbub.client.ledger import Account, Ledger, take_up, with_secret
+from hubbub.client.ledger import Account, Ledger, merged, take_up, with_secret
 from hubbub.client.looking import Seen, Waiting, look
 from hubbub.client.past import one_change, one_day, told
 from hubbub.client.policy import RESEARCH, Policy
@@ -82,6 +82,19 @@ def test_what_was_told_outlasts_another_encoding_and_the_metric() -> None:
     assert totals(changed)[DAYS] == totals(told)[DAYS] == (shown(2 * MEAN.prices(1).report),) * 2
     gone = at(told, of(), 3)
     assert totals(gone)[CHANGED] == totals(told)[CHANGED]
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_what_was_told_by_a_secret_that_came_back_outlasts_the_next_one(late: bool) -> None:
+    """Another was drawn on day 10, the first one came back on day 12 and told of two metrics a day until day 30."""
+    both, one = of(named(), named("b", encoder=FRESH_MEAN)), of(named())
+    first = sent(at(BORN, one if late else both, 0), 10, 10)
+    other = sent(at(Ledger("c", "t", {"t": STARTS + 10 * DAY}), one, 10), 12, 2)
+    back = sent(at(merged(first, other), both, 20), 30, 28)
+    assert one_day(back) >= MEAN.prices(1).report + FRESH_MEAN.prices(1).report
+    third = at(with_secret(back, "u", STARTS + 30 * DAY), one, 30)
+    assert totals(third)[DAYS][0] == totals(back)[DAYS][0]
+    assert totals(third)[CHANGED][0] == totals(back)[CHANGED][0]
 
 
 def test_hours_before_and_after_a_change_are_of_one_day() -> None:

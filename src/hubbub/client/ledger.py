@@ -6,8 +6,9 @@ at what was recorded. Specification: spec/ledger.md.
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 from hubbub.client.charges import NOTHING, Charge, charge, steady
 from hubbub.client.policy import Policy, nats
@@ -90,9 +91,10 @@ class Account:
     def sealed_until(self, now: int) -> "Account":
         """The account once everything that began before `now` counts as sealed.
 
-        A clock that is years ahead seals no further than the definition reaches, or where none is in force the charges.
+        A clock that is years ahead seals no further than the charges reach. Those not in force count too: where a copy
+        is older than a renewal, one of them says what was reported beyond the definition that it holds in force.
         """
-        ends = self.current.ends if self.current else max((one.ends for one in self.charges), default=NEVER)
+        ends = max((one.ends for one in self.charges), default=NEVER)
         return replace(self, sealed=max(self.sealed, min(now, ends)))
 
 
@@ -137,25 +139,26 @@ class Ledger:
         return {name: account.refused for name, account in self.accounts.items() if account.refused}
 
 
-def take_up(ledger: Ledger, lock: Lock, policy: Policy, now: int, *, doubted: str = "") -> Ledger:
+def take_up(ledger: Ledger, lock: Lock, policy: Policy, now: int, *, doubted: Collection[str] = ()) -> Ledger:
     """The ledger once the metrics of a lock are those in force.
 
     Definitions that left the lock, or were replaced, end. Those that are new to the device are charged for what is left
     of their life if the policy allows that on top of everything before, in order of name; else they are refused.
 
     Args:
-        doubted: Names the secret under which more may have been sent than the memory knows (it was recovered, restored
-            or copied): all that began before `now` counts as sealed, and whatever of the lock this secret can have
-            reported by then is charged, whether or not the policy allows it. Empty where the memory is whole.
+        doubted: Names of the secrets under which more may have been sent than the memory knows (it was recovered,
+            restored or copied): all that began before `now`, at which the clock must be set, counts as sealed, and
+            whatever of the lock each of them can have reported by then is charged, whether or not the policy allows it.
+            Empty where the memory is whole.
     """
     birth = _birth(ledger.birth, now)
     first = birth + policy.probation_seconds if policy.probation_seconds else NEVER
-    stopped = _stopped(ledger.secrets, now)
+    stopped = stop(ledger.secrets, now)
     asked = {} if stopped else lock.metrics
     accounts = {name: replace(account, refused="") for name, account in ledger.accounts.items()}
     if doubted:
-        for name, metric in lock.metrics.items():
-            accounts[name] = _doubted(accounts.get(name, Account()), metric, doubted, now)
+        for (name, metric), under in product(lock.metrics.items(), doubted):
+            accounts[name] = _doubted(accounts.get(name, Account()), metric, under, now)
         accounts = {name: account.sealed_until(now) for name, account in accounts.items()}
     carried = {name: _carried_on(account, asked.get(name), now) for name, account in accounts.items()}
     accounts = {name: account for name, (account, _) in carried.items()}
@@ -198,11 +201,12 @@ def merged(ledger: Ledger, other: Ledger) -> Ledger:
 
 
 def _joined(one: Account, other: Account, under: str) -> Account:
-    charges: dict[tuple[str, int, str, int], Charge] = {}
+    charges: dict[tuple[str, int, str, int], Charge] = {}  # of the same begin, the one that reaches further
     for found in (*one.charges, *other.charges):
         key = (found.under, found.version, found.hash, found.begins)
         known = charges.get(key, found)
-        charges[key] = replace(known, ends=max(known.ends, found.ends), expires=min(known.expires, found.expires))
+        longer = found if found.ends > known.ends else known
+        charges[key] = replace(longer, expires=min(known.expires, found.expires))
     ordered = tuple(sorted(charges.values(), key=lambda one: (one.under == under, one.version, one.begins)))
     in_force = {(last.under, last.version, last.begins) for account in (one, other) if (last := account.current)}
     last = ordered[-1] if ordered else None
@@ -229,7 +233,8 @@ def _unset(now: int) -> str:
     )
 
 
-def _stopped(secrets: Mapping[str, int], now: int) -> str:
+def stop(secrets: Mapping[str, int], now: int) -> str:
+    """Why an installation that had these secrets reports nothing, at any time from the last birth until `now`."""
     recent = sum(birth > now - YEAR for birth in secrets.values())
     if recent <= MAX_SECRETS:
         return ""
@@ -270,19 +275,26 @@ def _expiry(account: Account, metric: Metric) -> int:
 def _doubted(account: Account, metric: Metric, under: str, now: int) -> Account:
     """The account once it is charged for what this secret can have reported of the definition, unknown to the memory.
 
-    That is what began after the seal, until the end of the window that runs (of its life where the clock is not set);
-    nothing where a charge covers all of it.
+    That is what began after the seal, until the end of the window that runs; nothing where a charge covers all of it.
+    A charge not in force that reaches there is lengthened, so starts that doubt again and again add no more charges.
     """
     over = metric.windows.end(metric.windows.index(now - 1))
     expires = _expiry(account, metric)
-    begins, ends = max(midnight(metric.starts), account.sealed), min(expires, over) if now >= OLDEST else expires
+    begins, ends = max(midnight(metric.starts), account.sealed), min(expires, over)
     new = replace(charge(metric, under, begins, ends), expires=expires)
-    same = (one for one in account.charges if (one.version, one.hash, one.under) == (new.version, new.hash, under))
-    if _barred(account, metric) or not new.windows or any(one.begins <= begins and ends <= one.ends for one in same):
-        return account
     known = len(account.charges) - account.active  # the charge in force stays the last one
-    charges = (*account.charges[:known], new, *account.charges[known:])
-    return replace(account, charges=charges)
+    reach = {  # charges of this definition and secret that hold its begin or end there, by place
+        i: one
+        for i, one in enumerate(account.charges)
+        if (one.version, one.hash, one.under) == (new.version, new.hash, under) and one.begins <= begins <= one.ends
+    }
+    if _barred(account, metric) or not new.windows or any(ends <= one.ends for one in reach.values()):
+        return account
+    place = next((i for i in reach if i < known), None)
+    if place is None:
+        return replace(account, charges=(*account.charges[:known], new, *account.charges[known:]))
+    longer = replace(charge(metric, under, reach[place].begins, ends), expires=expires)
+    return replace(account, charges=(*account.charges[:place], longer, *account.charges[place + 1 :]))
 
 
 def _accepted(account: Account, metric: Metric, under: str, since: int, books: "_Books") -> Account:

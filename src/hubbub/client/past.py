@@ -87,11 +87,14 @@ def _together(charges: Sequence[Charge]) -> Prices:
 
 
 def _told(ledger: Ledger) -> Iterator[tuple[str, Charge]]:
-    """By metric, the charges of which windows are over; those of an earlier secret end where the next one was drawn."""
+    """By metric, the charges of which windows are over; those of an earlier secret end where the last one was drawn.
+
+    Not where the next one was: of two secrets that were found in the two copies the older one goes on, until there is
+    another. Where the one in use is not the last that was drawn, nobody can tell when any other one ended.
+    """
+    last = ledger.birth == max(ledger.secrets.values())
     for name, account in ledger.accounts.items():
         for one in over(account).charges:
-            born = ledger.secrets.get(one.under, ledger.birth)
-            later = [birth for birth in ledger.secrets.values() if birth > born]
-            cut = one.cut(min(later)) if later and one.under != ledger.under else one
+            cut = one.cut(ledger.birth) if last and one.under != ledger.under else one
             if cut.windows:
                 yield name, cut

@@ -10,10 +10,11 @@ import hashlib
 import hmac
 import json
 import os
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hubbub.client.ledger import LOST, Ledger, merged, with_secret
+from hubbub.client.ledger import LOST, Ledger, merged, stop, with_secret
 from hubbub.client.records import DamagedError, ledger_of, ledger_tree
 from hubbub.prf import SECRET_BYTES
 
@@ -47,8 +48,8 @@ class Recovered:
     """The memory to go on with."""
 
     memory: Memory
-    doubted: str  # names the secret under which more may have been sent than it knows; empty where it is whole
-    word: str  # what happened, as a local counter calls it; empty where nothing did
+    doubted: Collection[str]  # names the secrets under which more may have been sent than it knows
+    word: str  # what happened, as a local counter calls it; empty where the memory is whole
     renewed: bool = False  # another secret than before: what was sealed under the old one is not this device's to send
 
 
@@ -145,16 +146,23 @@ def recovered(
     found = _joined(database, copy.memory or copy.bare if copy else None)
     if found is None:
         fresh = drawn(collection, now, identity)
-        return Recovered(fresh, LOST, "state_lost") if damaged else Recovered(fresh, "", "")
+        return Recovered(fresh, [LOST], "state_lost") if damaged else Recovered(fresh, (), "")
+    doubted = _doubted(database, copy, now)
     if found.mark and identity and not hmac.compare_digest(found.mark, mark_of(found.secret, identity)):
         fresh = drawn(collection, now, identity)
         ledger = with_secret(found.ledger, fresh.ledger.under, now)
         memory = replace(fresh, serial=found.serial, consent=found.consent, ledger=ledger)
-        return Recovered(memory, found.ledger.under, "state_copied", renewed=True)
+        return Recovered(memory, doubted, "state_copied", renewed=True)
     found = replace(found, mark=mark_of(found.secret, identity))
     if untouched:
-        return Recovered(found, "", "")
-    return Recovered(found, found.ledger.under, "state_restored" if database and copy else "secret_recovered")
+        return Recovered(found, (), "")
+    return Recovered(found, doubted, "state_restored" if database and copy else "secret_recovered")
+
+
+def _doubted(database: Memory | None, copy: Copy | None, now: int) -> Collection[str]:
+    """Names of the secrets that were found, but of those that had too many beside them to report anything."""
+    found = [one.ledger for one in (database, (copy.memory or copy.bare) if copy else None) if one]
+    return sorted({ledger.under for ledger in found if not stop(ledger.secrets, now)})
 
 
 def _joined(one: Memory | None, other: Memory | None) -> Memory | None:

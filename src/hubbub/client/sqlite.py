@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from hubbub.client import secret
 from hubbub.client.folder import Folder
-from hubbub.client.ledger import Account, Ledger, take_up
+from hubbub.client.ledger import OLDEST, Account, Ledger, take_up
 from hubbub.client.policy import Policy
 from hubbub.client.records import DamagedError
 from hubbub.client.state import (
@@ -30,6 +30,7 @@ from hubbub.client.state import (
 )
 from hubbub.client.tables import DATABASE, Tables, opened, unusable
 from hubbub.lock import Lock
+from hubbub.windows import iso
 
 BUSY_SECONDS = 0.2  # how long a call waits for another program that holds the database
 _COMPANIONS = ("-wal", "-shm", "-journal")
@@ -57,7 +58,12 @@ class SqliteState:
             raise
 
     def begin(self, lock: Lock, policy: Policy, now: float) -> Installation:
-        """Take up the metrics of a lock; both copies are on the disk when this returns."""
+        """Take up the metrics of a lock; both copies are on the disk when this returns.
+
+        Raises:
+            StateError: Also where the memory was recovered, restored or copied and the clock is not set. Nothing is
+                written then, so the next start finds the same.
+        """
         now = second(str(self._folder.path), now)
         copy = self._copy()
         with self._transaction() as tables:
@@ -73,13 +79,14 @@ class SqliteState:
             )
             before = found.memory.ledger
             same_collection(str(self._folder.path), before.collection, lock.collection)
+            if found.word and now < OLDEST:
+                problem = f"the clock says {iso(now)}, so nobody can tell what was sent since this memory was written"
+                raise StateError(str(self._folder.path), problem, "start the program again once the clock is set")
             ledger = take_up(before, lock, policy, now, doubted=found.doubted)
             memory = replace(found.memory, ledger=ledger)
             due = memory != kept or not stamp or copy is None
             if due:  # a number that was given to a copy which then could not be written is used for this one
-                tables.keep(
-                    replace(memory, serial=memory.serial + (kept is None or stamp != "" or found.doubted != ""))
-                )
+                tables.keep(replace(memory, serial=memory.serial + (kept is None or stamp != "" or found.word != "")))
             going_on = {n for n, account in ledger.accounts.items() if account.continues(_account(before, n))}
             tables.stop(going_on)
             if found.renewed:
