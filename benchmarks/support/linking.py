@@ -8,15 +8,22 @@ reports of one device. The guess is made of W and Y, so its share of hits s has,
 
     s log2(s N) + (1 - s) log2((1 - s) N / (N - 1)) <= I <= public_bits + linkage_bits        (Fano's inequality).
 
-Ids must be no help. Of two windows none may be equal, few places in their order, which is all that the order of the
-rows tells, and no bit of the one may go with a bit of the other.
+Of ids much is tested, not all. Of two windows none may be equal, and few places in their order, which is all that the
+order of the rows tells. No bit of an id may go with a bit of the partner's, with a bit of the payload of either, or
+with the parity of one of these payloads. Nor may it go with a bit of the id that the device has in another metric and
+the same window; and no two metrics may have equal ids, or ids that differ by one constant.
+
+What no such test sees: ids that are hashes of ids; noise that is drawn from the id; a bit of an id that is the parity
+of several bits of ids and payloads, or goes with one weakly, by less than 8 / √N. That ids tell nothing follows from
+how they are made (spec/README.md, "Permanent words: the PRF"), and from no test.
 
 Source: Cover, Thomas, Elements of Information Theory, sections 2.8 and 2.10.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -32,7 +39,9 @@ from hubbub.wire import unpack
 
 BLOCK = 500  # reports whose partners are looked for at once
 IN_ORDER = 12  # places that two orders of ids may share by chance: more once in 13! = 6e9
-TOGETHER = 8.0  # standard errors by which two bits of ids may go together: more once in 1e10, of 64 times 64 pairs
+TOGETHER = 8.0  # standard errors by which two given bits may go together: more once in 4e13
+PROBES = 20  # ids of one metric that are held against all of another
+IN_COMMON = 2  # pairs of ids of two metrics that may have one XOR by chance: more once in 1e24, of 5000 devices
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,9 @@ class Linked:
         equal: Ids of the second window that are ids of the first.
         in_order: Devices whose id has the same place in the order of both windows.
         together: Standard errors by which that bit of an id and that bit of its partner's go together which do so most.
+        with_payload: The same of a bit of an id and a bit of the payload of its report or its partner's, or its parity.
+        in_common: Pairs of ids with one XOR, or equal, of this metric and another, in one window.
+        across: Like `together`, of a bit of an id and one of the same device's in another metric and the same window.
     """
 
     name: str
@@ -68,6 +80,9 @@ class Linked:
     equal: int
     in_order: int
     together: float
+    with_payload: float
+    in_common: int = 0
+    across: float = 0.0
 
     @property
     def beyond(self) -> bool:
@@ -77,8 +92,16 @@ class Linked:
 
     @property
     def told_by_ids(self) -> bool:
-        """Whether ids of two windows have to do with one another, by more than chance explains (once in 3e9)."""
-        return self.equal > 0 or self.in_order > IN_ORDER or self.together > TOGETHER
+        """Whether ids have to do with one another or with payloads by more than chance explains.
+
+        It does once in 9e7, for payloads of up to 1024 bits and up to 17 other metrics.
+        """
+        return (
+            self.equal > 0
+            or self.in_order > IN_ORDER
+            or max(self.together, self.with_payload, self.across) > TOGETHER
+            or self.in_common > IN_COMMON
+        )
 
 
 def allowed(bits: float, devices: int) -> float:
@@ -118,20 +141,70 @@ def link(name: str, encoder: Encoder, crowd: Crowd, seen: Seen) -> Linked:
         float(bits.std(ddof=1) / math.sqrt(devices)),
         float(hits.mean()),
         allowed(encoder.public_bits + encoder.linkage_bits, devices),
-        *_ids([row.id for row in seen.first], [row.id for row in seen.second], seen.partner),
+        *_ids(seen),
     )
 
 
-def _ids(first: Sequence[int], second: Sequence[int], partner: Sequence[int]) -> tuple[int, int, float]:
-    """How many ids are equal, how many keep their place in the order, and how far two bits go together at most.
+def in_common(ids: Mapping[str, Sequence[int]]) -> dict[str, int]:
+    """What the ids of each metric have in common with those of any other, at most, whosever they may be.
 
-    By chance two given bits go beyond t standard errors in at most 2 exp(-t² / 2) of all cases (Hoeffding).
+    It is the number of equal ids, or of pairs that have one XOR, with `PROBES` ids of the one and all of the other.
+
+    Args:
+        ids: Of one window, by metric.
     """
-    numbers = (np.array(ids, ">i8").view(np.uint8).reshape(-1, 8) for ids in (first, second))
-    signs = [1.0 - 2.0 * np.unpackbits(number, axis=1) for number in numbers]
-    both = np.abs(signs[0][list(partner)].T @ signs[1]) / math.sqrt(len(first))
-    kept = sum(place == row for row, place in enumerate(partner))
-    return len(set(first) & set(second)), kept, float(both.max())
+    arrays = {name: np.array(of, np.int64) for name, of in ids.items()}
+    most = dict.fromkeys(arrays, 0)
+    for one, other in combinations(arrays, 2):
+        _, times = np.unique(arrays[one][:PROBES, None] ^ arrays[other], return_counts=True)
+        shared = max(int(times.max()), len(np.intersect1d(arrays[one], arrays[other])))
+        most[one], most[other] = max(most[one], shared), max(most[other], shared)
+    return most
+
+
+def across(seen: Mapping[str, Seen]) -> dict[str, float]:
+    """How far bits of ids go together with those of the same devices in any other metric, at most, by metric."""
+    most = dict.fromkeys(seen, 0.0)
+    for window in (0, 1):
+        coins = {}
+        for name, one in seen.items():
+            rows = (one.first, one.second)[window]
+            owners = [one.devices[place] for place in one.partner] if window else one.devices
+            coins[name] = _coins([rows[row].id for row in np.argsort(owners)])
+        for left, right in combinations(coins, 2):
+            both = float(np.abs(coins[left].T @ coins[right]).max() / math.sqrt(len(coins[left])))
+            most[left], most[right] = max(most[left], both), max(most[right], both)
+    return most
+
+
+def _coins(ids: Sequence[int]) -> Reals:
+    """(n, 64) bits, as 1 and -1."""
+    return np.asarray(1.0 - 2.0 * np.unpackbits(np.array(ids, ">i8").view(np.uint8).reshape(-1, 8), axis=1))
+
+
+def _ids(seen: Seen) -> tuple[int, int, float, float]:
+    """Ids that are equal, ids that keep their place in the order, and how far bits go together at most.
+
+    By chance two given bits go beyond t standard errors in at most 2 exp(-t² / 2) of all cases (Hoeffding): bits of ids
+    are coins, whatever the other bits are.
+    """
+    windows = [seen.first[place] for place in seen.partner], seen.second
+    first, second = ([row.id for row in rows] for rows in windows)
+    coins = [_coins(ids) for ids in (first, second)]
+    both = np.abs(coins[0].T @ coins[1]) / math.sqrt(len(first))
+    sent = np.hstack([_centred(rows) for rows in windows])
+    kept = sum(place == row for row, place in enumerate(seen.partner))
+    equal = len(set(first) & set(second))
+    return equal, kept, float(both.max()), float(np.abs(np.hstack(coins).T @ sent).max(initial=0.0))
+
+
+def _centred(rows: Sequence[Report]) -> Reals:
+    """(n, b) bits of the payloads, and their parity, those that vary: each column of mean 0 and length 1."""
+    bits = np.unpackbits(np.array([list(bytes.fromhex(row.payload)) for row in rows], np.uint8), axis=1)
+    every = np.column_stack([bits, bits.sum(axis=1) % 2]).astype(float)
+    varied = every[:, np.ptp(every, axis=0) > 0]
+    around = varied - varied.mean(axis=0)
+    return np.asarray(around / np.linalg.norm(around, axis=0))
 
 
 def _odds(

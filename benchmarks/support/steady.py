@@ -42,11 +42,14 @@ class Seen:
         second: Those of the second.
         partner: Of each row of the second the place of the same device's in the first. No store knows it: it is told
             by what left the devices.
+        devices: Of each row of the first window the device, a number that is the same for all metrics; no store knows
+            it either.
     """
 
     first: Sequence[Report]
     second: Sequence[Report]
     partner: Sequence[int]
+    devices: Sequence[int]
 
 
 class _Device:
@@ -136,5 +139,5 @@ def _seen(lock: Lock, windows: Sequence[int], devices: Sequence[_Device], path: 
                 raise RuntimeError(f"{name}: the store does not hold one report of each device and window")
             place = {device: row for row, device in enumerate(owners[0])}
             first, second = parts
-            found[name] = Seen(first, second, [place[device] for device in owners[1]])
+            found[name] = Seen(first, second, [place[device] for device in owners[1]], owners[0])
     return found

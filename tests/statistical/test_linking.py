@@ -2,7 +2,7 @@
 
 Words of the system come from a seeded generator here, so what passes passes always. For other seeds a scheme whose two
 reports share all the bits that were declared would be called beyond them once in 30 000, and ids be called telling once
-in 3e9.
+in 9e7.
 """
 
 import random
@@ -17,12 +17,24 @@ import numpy as np
 import pytest
 
 from benchmarks.linking import SCHEMES, crowd_of, lock_of, measure
-from benchmarks.support.linking import IN_ORDER, TOGETHER, Crowd, Linked, _joint, allowed, link
+from benchmarks.support.linking import (
+    IN_COMMON,
+    IN_ORDER,
+    TOGETHER,
+    Crowd,
+    Linked,
+    _joint,
+    across,
+    allowed,
+    in_common,
+    link,
+)
 from benchmarks.support.steady import STORE, Seen
 from hubbub import prf
 from hubbub.collector.validate import signed
-from hubbub.encoders.base import Answer, Encoder, Payload, Words
+from hubbub.encoders.base import Answer, Encoder, Payload, Prf, Words
 from hubbub.encoders.oue import Oue
+from hubbub.lock import Metric
 from hubbub.mechanisms import registry
 from hubbub.store import Report, WindowKey
 from hubbub.wire import pack
@@ -110,14 +122,95 @@ def test_devices_that_repeat_themselves_are_noticed(folder: Path, monkeypatch: p
         assert (one.equal, one.in_order, one.told_by_ids) == (DEVICES, DEVICES, True)
 
 
-def rows(window: int, ids: Sequence[int], fields: Sequence[int] | None = None) -> list[Report]:
-    """A window of the pool's metric, as a store gives it."""
-    encoder = POOL.encoder
-    key = WindowKey(POOL.name, POOL.hash, window)
-    return [
-        Report(key, id_, "", pack((field, 0), encoder.radices))
-        for id_, field in zip(ids, fields or [0] * len(ids), strict=True)
-    ]
+@pytest.mark.parametrize(
+    ("scheme", "carried", "windows"),
+    [
+        ("randomized_response", lambda answer, own, partner: answer[0], (0,)),
+        ("grr k=128", lambda answer, own, partner: own[0], (0, 1)),
+        ("oue k=128", lambda answer, own, partner: sum(own), (1,)),
+        ("grr k=128", lambda answer, own, partner: partner[0], (1,)),
+    ],
+    ids=["permanent answer", "own payload", "parity of the payload", "partner's payload"],
+)
+def test_ids_that_carry_answers_are_noticed(
+    scheme: str, carried: Callable[[Answer, Payload, Payload], int], windows: Sequence[int]
+) -> None:
+    """By their last bit, in these windows; without it they are not."""
+    metric = next(metric for metric in lock_of({scheme: SCHEMES[scheme]})[0].metrics.values() if metric.encoder.memo)
+    encoder, crowd, source = metric.encoder, crowd_of(metric), random.Random(SEED)
+    told: list[list[tuple[int, int, str]]] = [[], []]
+    honest: list[list[tuple[int, int, str]]] = [[], []]
+    for device, value in enumerate(source.choices(crowd.values, list(crowd.shares), k=DEVICES)):
+        answer = encoder.permanent(value, lambda *_: words_of(source))
+        sent = [encoder.report(answer, words_of(source)) for _ in (0, 1)]
+        for window in (0, 1):
+            id_, payload = source.getrandbits(64), pack(sent[window], encoder.radices)
+            honest[window].append((signed(f"{id_:016x}"), device, payload))
+            if window in windows:
+                id_ = id_ & ~1 | carried(answer, sent[window], sent[1 - window]) & 1
+            told[window].append((signed(f"{id_:016x}"), device, payload))
+    one, other = (link(scheme, encoder, crowd, seen_of(metric, parts)) for parts in (told, honest))
+    assert one.told_by_ids
+    assert (one.equal, one.in_order > IN_ORDER, one.together > TOGETHER) == (0, False, False)
+    assert not other.told_by_ids
+
+
+def test_ids_that_metrics_have_in_common_are_noticed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Equal but for a constant of each metric, with which any metric by itself shows nothing."""
+    device_prf, report_id = prf.device_prf, prf.report_id
+    constants: dict[Prf, int] = {}
+
+    def noted(secret: bytes, collection: str, metric: str, encoding_hash: str) -> Prf:
+        made = device_prf(secret, collection, metric, encoding_hash)
+        constants[made] = int(encoding_hash[:16] or "0", 16)
+        return made
+
+    def of_device(device: Prf, window: int) -> str:
+        same = report_id(lambda _, *key: device("turn", *key), window)
+        return f"{int(same, 16) ^ constants[device]:016x}"
+
+    monkeypatch.setattr(prf, "device_prf", noted)
+    monkeypatch.setattr(prf, "report_id", of_device)
+    schemes = ("randomized_response", "grr k=16")
+    for one in measure({scheme: SCHEMES[scheme] for scheme in schemes}, 60, folder, SEED).values():
+        assert one.told_by_ids
+        assert one.in_common > IN_COMMON
+        assert not replace(one, in_common=0, across=0.0).told_by_ids
+
+
+def test_ids_in_common_are_counted() -> None:
+    source = random.Random(SEED)
+    first, second = ([signed(f"{source.getrandbits(64):016x}") for _ in range(DEVICES)] for _ in range(2))
+    assert in_common({"a": first, "b": second}) == {"a": 1, "b": 1}
+    assert in_common({"a": first, "b": second[3:] + first[-3:]}) == {"a": 3, "b": 3}
+    assert in_common({"a": first, "b": second, "c": [id_ ^ 12345 for id_ in first]}) == {"a": 20, "b": 1, "c": 20}
+
+
+def test_ids_with_some_bits_in_common_are_noticed() -> None:
+    """In either window, whatever the order of the rows; the other half is of each metric's own."""
+    source = random.Random(SEED)
+    payload = pack((0, 0), POOL.encoder.radices)
+
+    def parts(halves: Sequence[Sequence[int]]) -> Seen:
+        ids = [[half << 32 | source.getrandbits(32) for half in window] for window in halves]
+        return seen_of(POOL, [[(signed(f"{id_:016x}"), i, payload) for i, id_ in enumerate(window)] for window in ids])
+
+    drawn = [[source.getrandbits(32) for _ in range(DEVICES)] for _ in range(5)]
+    turned = [half ^ 2**31 for half in drawn[0]]
+    found = across({"a": parts(drawn[:2]), "b": parts([drawn[2], drawn[1]]), "c": parts([turned, drawn[3]])})
+    assert min(found.values()) == pytest.approx(DEVICES**0.5)
+    assert across({"a": parts(drawn[:2]), "b": parts(drawn[2:4])})["a"] < TOGETHER
+
+
+def seen_of(metric: Metric, parts: Sequence[Sequence[tuple[int, int, str]]]) -> Seen:
+    """Two windows of (id, device, payload), in the order of ids, as a store gives them."""
+    stored = [sorted(part) for part in parts]
+    place = {device: row for row, (_, device, _) in enumerate(stored[0])}
+    first, second = (
+        [Report(WindowKey(metric.name, metric.hash, window), id_, "", payload) for id_, _, payload in part]
+        for window, part in enumerate(stored)
+    )
+    return Seen(first, second, [place[device] for _, device, _ in stored[1]], [device for _, device, _ in stored[0]])
 
 
 POOL = lock_of({"pool": SCHEMES["olh_pool k=128"]})[0].metrics["pool_memo"]
@@ -141,17 +234,16 @@ def test_ids_that_tell_of_one_another_are_noticed(
     """Also where none comes again."""
     source = random.Random(SEED)
     pairs = [(one, second(one, source.getrandbits(64))) for one in (source.getrandbits(64) for _ in range(DEVICES))]
-    ids = [sorted((signed(f"{pair[i]:016x}"), device) for device, pair in enumerate(pairs)) for i in (0, 1)]
-    place = {device: row for row, (_, device) in enumerate(ids[0])}
-    partner = [place[device] for _, device in ids[1]]
-    first, last = (rows(window, [id_ for id_, _ in ids[window]]) for window in (0, 1))
-    one = link("pool", POOL.encoder, crowd_of(POOL), Seen(first, last, partner))
+    payload = pack((0, 0), POOL.encoder.radices)
+    parts = [[(signed(f"{pair[i]:016x}"), device, payload) for device, pair in enumerate(pairs)] for i in (0, 1)]
+    one = link("pool", POOL.encoder, crowd_of(POOL), seen_of(POOL, parts))
     assert (one.equal, one.in_order > IN_ORDER, one.together > TOGETHER) == told
     assert one.told_by_ids == any(told)
 
 
 def test_fields_that_should_stay_and_do_not_are_refused() -> None:
-    seen = Seen(rows(0, [1, 2], [3, 4]), rows(1, [5, 6], [4, 5]), [1, 0])
+    sent = [pack((seed, 0), POOL.encoder.radices) for seed in (3, 4, 5)]
+    seen = seen_of(POOL, [[(1, 0, sent[0]), (2, 1, sent[1])], [(5, 1, sent[1]), (6, 0, sent[2])]])
     with pytest.raises(ValueError, match="pool: public fields"):
         link("pool", POOL.encoder, crowd_of(POOL), seen)
 
