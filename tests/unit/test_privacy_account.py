@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hubbub.client.charges import change, whole
@@ -188,6 +188,7 @@ def test_pictures_of_other_kinds() -> None:
 
 
 @settings(max_examples=50)
+@example(10**9 * 10**6 - 7, 1, 23, "M" * 32, "hour")
 @given(
     st.sampled_from([-(10**9) * 10**6, 0, 10**9 * 10**6 - 7]),
     st.sampled_from([1, 999_999, 10**6]),

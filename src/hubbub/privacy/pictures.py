@@ -13,6 +13,7 @@ _MOVES = {
     "histogram": "From one bucket to another for good",
 }
 _CLOSE = 10  # values stay within this part of the range
+LONGEST = 200  # characters of a sentence
 
 
 def pictures(metric: Metric) -> list[str]:
@@ -31,7 +32,8 @@ def pictures(metric: Metric) -> list[str]:
     third = round(last / 3)
     part = visible(metric.encoder, 0, third) if metric.kind == "mean" and 0 < third < last else None
     tail = f"; from {amount(metric, 0)} to {amount(metric, third)} on {percent_of(part)}." if part else "."
-    return [shown + tail, *_close(metric)]
+    fits = len(shown + tail) < LONGEST  # numbers of many digits are not shown four times
+    return [shown + (tail if fits else "."), *_close(metric)]
 
 
 def _close(metric: Metric) -> list[str]:
