@@ -43,13 +43,13 @@ def test_joint_prices_and_first_use() -> None:
     mean, told = both(lock())
     report, rest, first = joint(lock())
     assert report == (
-        "One event shows in editor.minutes and in its .active; prices add up: both reports of a day cost epsilon "
+        "One event shows in editor.minutes and its .active; both reports of a day cost epsilon "
         "1.000, from even odds to 73.2 %."
     )
     for price in ("steady", "change", "life"):
         assert nats(getattr(mean.prices, price) + getattr(told.prices, price)) in rest
     assert rest.startswith(
-        "Of editor.minutes and its .active: one changed day epsilon 1.970, never changing epsilon 2.400"
+        "Of editor.minutes and its .active, at most: one changed day epsilon 1.970, never changing epsilon 2.400"
     )
     assert first == (
         "From nothing to 100 in each day for good, as at first use, moves both: visible in time on 87.4 % of devices, "

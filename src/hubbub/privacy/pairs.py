@@ -31,10 +31,10 @@ def both(metric: Metric, other: Metric) -> list[str]:
     ends = mean.lower, mean.lower + (mean.encoder.size - 1) * mean.step
     most = "" if 0 in ends else "at most "  # no value is then both at an end of the range and nothing
     lines = [
-        f"One event shows in {mean.name} and in its {ACTIVE}; prices add up: both reports of a {window} cost "
+        f"One event shows in {mean.name} and its {ACTIVE}; both reports of a {window} cost "
         f"epsilon {most}{nats(prices.report)}, {in_words(prices.report)}.",
-        f"Of {mean.name} and its {ACTIVE}: one changed {window} {_cost(prices.change, most)}, never changing "
-        f"{_cost(prices.steady, most)}, any two histories {_cost(prices.life, 'at most ')}.",
+        f"Of {mean.name} and its {ACTIVE}, at most: one changed {window} {_cost(prices.change)}, "
+        f"never changing {_cost(prices.steady)}, any two histories {_cost(prices.life)}.",
     ]
     return lines + _first_use(*_ordered(metric, other))
 
@@ -59,5 +59,5 @@ def _ordered(metric: Metric, other: Metric) -> tuple[Metric, Metric]:
     return (other, metric) if metric.source else (metric, other)
 
 
-def _cost(price: float, bound: str = "") -> str:
-    return nats(price) if math.isinf(price) else f"epsilon {bound}{nats(price)}"
+def _cost(price: float) -> str:
+    return nats(price) if math.isinf(price) else f"epsilon {nats(price)}"
