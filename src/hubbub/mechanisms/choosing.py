@@ -28,7 +28,7 @@ _Fit = tuple[float, int, Mechanism]  # variance, bits of a message
 KINDS = ("boolean", "mean", "choice", "histogram", "words", "vector")
 PLACES = 4097  # values at which a variance is looked at, the ends and the middle among them
 NEAR = 1.025  # of the least variance: up to here a message of half the bytes or less wins over a long one
-LONG = 16  # bytes of a message; longer ones take a device more time than it has
+LONG = 12  # bytes of a message; longer ones take a device more time than it has
 ALIKE = 1e-9  # variances that differ by less are the same
 
 
