@@ -304,6 +304,14 @@ def test_lint_counts_the_turn(every: str, devices: str, warned: str | None) -> N
         assert f"of them in the clear (its turn is one of {every})" in told[0]
 
 
+def test_lint_counts_the_segment() -> None:
+    """Of 30 000 devices in turns of 15 more than 1 024 are left, but not in either of two segments."""
+    asked = {"report_every": "15", "expected_devices": "30_000"}
+    assert not any("steady" in one for one in found(CHOICE, **asked).warnings)
+    warnings = found(CHOICE, **asked, dimensions='{ channel = ["stable", "beta"] }').warnings
+    assert any("among 15000 devices of a segment that leaves less than 1024" in one for one in warnings)
+
+
 @pytest.mark.parametrize(
     ("devices", "warned"), [("1_000", True), ("60_000", False), ("2_000_000", False), ("10_000_000", False)]
 )
