@@ -25,10 +25,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.support import page
-from benchmarks.support.histories import CERTAIN, Reals, certain, log_ratios, publics, sites
+from benchmarks.support.histories import CERTAIN, Reals, certain, log_ratios, publics, sites, values_of
 from benchmarks.support.turns import STRATEGIES, Strategy
 from hubbub.encoders.base import SCALE, Encoder, Prices
 from hubbub.encoders.grr import Grr
+from hubbub.encoders.rappor import Rappor
 from hubbub.mechanisms import registry
 from hubbub.privacy import nats, percent, posterior, visible
 
@@ -50,6 +51,7 @@ SCHEMES: dict[str, tuple[str, dict[str, Any]]] = {
     "sue": ("sue", {"categories": VALUES}),
     "olh_pool": ("olh_pool", {"categories": VALUES}),
     "d_bit_flip d=3": ("d_bit_flip", {"categories": VALUES, "d": 3}),
+    "rappor, 2 hashes": ("rappor", {"bits": 8, "hashes": 2, "cohorts": 2}),
     "one_bit_mean": ("one_bit_mean", {"lower": 0, "upper": VALUES - 1}),
     "one_bit_mean, 2 buckets": ("one_bit_mean", {"lower": 0, "upper": VALUES - 1, "bucket": (VALUES - 1) // 2}),
     "randomized_response": ("randomized_response", {}),
@@ -122,11 +124,11 @@ def encoder_of(scheme: tuple[str, dict[str, Any]], memo: bool) -> Encoder:
     return registry[name].from_epsilon(EPSILON, permanent_epsilon=PERMANENT if memo else None, **keys).encoder
 
 
-def pair(kind: str, size: int, windows: int, every: int, rng: np.random.Generator) -> tuple[list[int], list[int]]:
-    """Two histories of values."""
+def pair(kind: str, values: range, windows: int, every: int, rng: np.random.Generator) -> tuple[list[int], list[int]]:
+    """Two histories of these values."""
     reports = -(-windows // every)
     turn = [window // every for window in range(windows)]
-    low, high = 0, size - 1
+    low, high = values[0], values[-1]
     match kind:
         case "constant":
             return [low] * windows, [high] * windows
@@ -137,15 +139,15 @@ def pair(kind: str, size: int, windows: int, every: int, rng: np.random.Generato
             return first, other
         case "to and fro":
             return [(low, high)[t % 2] for t in turn], [low] * windows
-    first, other = (_walk(size, windows, rng) for _ in range(2))
+    first, other = (_walk(values, windows, rng) for _ in range(2))
     return first, other
 
 
-def _walk(size: int, windows: int, rng: np.random.Generator) -> list[int]:
-    place, path = int(rng.integers(size)), []
+def _walk(values: range, windows: int, rng: np.random.Generator) -> list[int]:
+    place, path = int(rng.integers(len(values))), []
     for step in rng.integers(-1, 2, windows).tolist():
-        place = min(size - 1, max(0, place + step))
-        path.append(place)
+        place = min(len(values) - 1, max(0, place + step))
+        path.append(values[place])
     return path
 
 
@@ -163,7 +165,7 @@ def attack(cell: Cell, kind: str, histories: int) -> Outcome:
     known = [sites(encoder, public) for public in publics(encoder)]
     parts, over, price, most = [], 0, 0.0, 0.0
     for block in range(BLOCKS):
-        first, other = pair(kind, encoder.size, cell.windows, strategy.every, rng)
+        first, other = pair(kind, values_of(encoder), cell.windows, strategy.every, rng)
         ranks = range(strategy.members)
         said = [(first[rank :: strategy.every], other[rank :: strategy.every]) for rank in ranks]
         ratios = sum(log_ratios(known[block % len(known)], *one, histories // BLOCKS // 2, rng) for one in said)
@@ -190,6 +192,8 @@ def unflipped(encoder: Encoder) -> Encoder:
     """The same without its second round."""
     if isinstance(encoder, Grr):
         return replace(encoder, again=SCALE)
+    if isinstance(encoder, Rappor):
+        return replace(encoder, zero=0, one=SCALE)
     return replace(encoder, flip=0)  # type: ignore[type-var]
 
 
@@ -197,10 +201,11 @@ def moved(scheme: str, histories: int) -> tuple[float, float]:
     """Share of devices that moved for good of which the attacker is certain, without flips; and the exact share."""
     encoder = unflipped(encoder_of(SCHEMES[scheme], True))
     rng = np.random.default_rng([SEED, *f"unflipped {scheme}".encode()])
-    first, other = [0] * 15 + [encoder.size - 1] * 15, [0] * 30
+    low, high = values_of(encoder)[0], values_of(encoder)[-1]
+    first, other = [low] * 15 + [high] * 15, [low] * 30
     drawn = publics(encoder)
     ratios = [log_ratios(sites(encoder, public), first, other, histories // len(drawn), rng)[0] for public in drawn]
-    share = visible(encoder, 0, encoder.size - 1)
+    share = visible(encoder, low, high)
     assert share is not None
     return float((np.concatenate(ratios) > CERTAIN).mean()), float(share)
 

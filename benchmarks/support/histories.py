@@ -28,11 +28,13 @@ from hubbub.encoders.grr import Grr
 from hubbub.encoders.olh_pool import OlhPool
 from hubbub.encoders.one_bit_mean import OneBitMean
 from hubbub.encoders.randomized_response import RandomizedResponse
+from hubbub.encoders.rappor import Rappor
 from hubbub.encoders.unary import Unary
 
 Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
+WORDS = range(7, 12)  # that histories are made of, of all there are: the first and the last share no bit here
 NEVER = -1e30  # in place of the logarithm of 0, so that none of them times 0 is 0
 CERTAIN = 1e29  # log ratios beyond it mean that one history could not have sent this
 
@@ -59,6 +61,11 @@ class Site:
         return bool((self.kept == np.eye(len(self.kept), self.kept.shape[1])).all())
 
 
+def values_of(encoder: Encoder) -> range:
+    """Values that histories are made of."""
+    return WORDS if isinstance(encoder, Rappor) else range(encoder.size)
+
+
 def publics(encoder: Encoder) -> list[Payload]:
     """What a device may have drawn for good and sends in the clear, each as likely; nothing for most."""
     if not encoder.memo or not encoder.public:
@@ -75,6 +82,9 @@ def sites(encoder: Encoder, public: Payload) -> list[Site]:
         return _bits(own, other, flip, bool(e.memo), (np.arange(e.size) == i for i in range(e.size)))
     if not e.memo:
         return [_afresh(e)]
+    if isinstance(e, Rappor):
+        lie, filters = e.low / SCALE, np.array([e.filter(public[0], value) for value in range(WORDS.stop)])
+        return _bits(1 - lie, lie, e.zero / SCALE, True, iter(filters.T == 1))
     if isinstance(e, DBitFlip):
         lie = e.lie / SCALE
         asked = (np.arange(e.size) == bucket for bucket in e.asked(public))
@@ -226,11 +236,11 @@ def _repeated(keep: int, answers: int) -> Reals:
 
 def _afresh(encoder: Encoder) -> Site:
     """Everything drawn for each report: one site, whose outputs are payloads."""
-    columns = _column(encoder)
-    sent = np.zeros((encoder.size, max(columns.values()) + 1))
+    columns, size = _column(encoder), values_of(encoder).stop
+    sent = np.zeros((size, max(columns.values()) + 1))
     for payload, laws in _laws(encoder).items():
         sent[:, columns[payload]] += [float(chance) for chance in laws]
-    return Site(np.ones(1), np.arange(encoder.size)[None], np.eye(encoder.size), sent)
+    return Site(np.ones(1), np.arange(size)[None], np.eye(size), sent)
 
 
 def _column(encoder: Encoder) -> dict[Payload, int]:
@@ -247,7 +257,7 @@ def _laws(encoder: Encoder) -> dict[Payload, list[Fraction]]:
     found: dict[Payload, list[Fraction]] = {}
     drawn = list(_drawn(encoder))
     for public in drawn:
-        laws = [encoder.law(value, public) for value in range(encoder.size)]
+        laws = [encoder.law(value, public) for value in range(values_of(encoder).stop)]
         for payload in laws[0]:
             found[payload] = [law[payload] / len(drawn) for law in laws]
     return found

@@ -27,7 +27,7 @@ from benchmarks.attack import (
     pair,
     price_of,
 )
-from benchmarks.support.histories import CERTAIN, Reals, log_ratios, publics, ratio_of, reader, sites
+from benchmarks.support.histories import CERTAIN, Reals, log_ratios, publics, ratio_of, reader, sites, values_of
 from benchmarks.support.turns import STRATEGIES, Strategy
 from hubbub.encoders.base import Encoder, Payload, Prices
 from hubbub.prf import device_prf
@@ -57,8 +57,9 @@ def encoded(encoder: Encoder, first: list[int], other: list[int], seed: int) -> 
 @pytest.mark.parametrize(("scheme", "memo"), BOTH)
 def test_histories_have_the_law_of_the_encoder(scheme: str, memo: bool) -> None:
     encoder = encoder_of(SCHEMES[scheme], memo)
-    top, rng = encoder.size - 1, np.random.default_rng(5)
-    first, other = [0, top, 0, top], [0, 0, top, top // 2]
+    values, rng = values_of(encoder), np.random.default_rng(5)
+    low, half, top = values[0], values[(len(values) - 1) // 2], values[-1]
+    first, other = [low, top, low, top], [low, low, top, half]
     drawn = [
         log_ratios(sites(encoder, public), first, other, 4 * DEVICES // len(publics(encoder)), rng)[0]
         for public in publics(encoder)
@@ -77,7 +78,7 @@ def test_histories_have_the_law_of_the_encoder(scheme: str, memo: bool) -> None:
 def test_the_odds_are_those_of_what_was_sent(scheme: str, memo: bool) -> None:
     """Under one history the inverse of the ratio is 1 on average, whatever the two are; five standard errors."""
     encoder = encoder_of(SCHEMES[scheme], memo)
-    first, other = pair("random walks", encoder.size, 5, 1, np.random.default_rng(3))
+    first, other = pair("random walks", values_of(encoder), 5, 1, np.random.default_rng(3))
     inverse = np.exp(
         -log_ratios(sites(encoder, publics(encoder)[0]), first, other, 40_000, np.random.default_rng(4))[0]
     )
@@ -92,7 +93,7 @@ def test_no_history_costs_more_than_the_ledger_says(scheme: str, memo: bool, str
         assert not one.beaten, one
 
 
-@pytest.mark.parametrize("scheme", ["grr", "oue", "one_bit_mean", "randomized_response"])
+@pytest.mark.parametrize("scheme", ["grr", "oue", "rappor, 2 hashes", "one_bit_mean", "randomized_response"])
 def test_the_attacker_is_no_weak_one(scheme: str) -> None:
     """What prices allow is reached: a price lower by a hundredth would be beaten."""
     for kind in KINDS[:2]:
