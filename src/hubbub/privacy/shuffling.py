@@ -190,7 +190,7 @@ def _mixed(epsilon: float, devices: int, delta: float, chance: float) -> float:
     from scipy.stats import binom
 
     others, cut = min(devices, _COUNTED) - 1, delta * _CUT
-    first, last = binom.ppf(cut / 2, others, chance), binom.isf(cut / 2, others, chance)
+    first, last = binom.ppf(cut / 2, others, chance), others - binom.ppf(cut / 2, others, 1 - chance)
     c = np.arange(max(0.0, first - 1), last + 2)
     weights, left = binom.pmf(c, others, chance), delta * (1 - _SLACK) - cut
     if _divergence(0.0, epsilon, c, weights) <= left:
