@@ -94,7 +94,8 @@ def measure(client: Client, every: float, *, once: bool) -> None:
 def preview(client: Client) -> None:
     """Show what would become of the values of this moment, and the ledger."""
     lock = parse(LOCK.read_text("utf-8"))
-    minutes, memory = psutil.cpu_percent(1.0) / 100 * 24 * 60, psutil.virtual_memory().percent  # a day like this second
+    minutes, memory = psutil.cpu_percent(1.0) / 100 * 24 * 60, psutil.virtual_memory().percent
+    print("If the whole day were like this second:\n")
     for name, value in ((CPU, minutes), (MEMORY, memory)):
         print(preview_text(lock.metrics[name], f"{value:.1f}", client.preview(name, value)), end="\n\n")
     print(ledger_text(client.ledger(), lock))

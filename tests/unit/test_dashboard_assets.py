@@ -140,7 +140,7 @@ def test_pages_name_the_content_of_all_they_load(tmp_path: Path, kept: Path, mad
             found = page(app, path)
             loaded = {script["src"]: script for script in found.all("script") if "src" in script}
             sheets = {sheet["href"]: sheet for sheet in found.all("link", rel="stylesheet")}
-            assert (len(loaded), len(sheets)) == (scripts, 4)
+            assert (len(loaded), len(sheets)) == (scripts, 5)
             for url, element in (loaded | sheets).items():
                 assert element["integrity"] == named(get(app, url).content)
 

@@ -12,7 +12,7 @@ from hubbub.dashboard import create_app
 from hubbub.store import open_store
 from tests.unit.browsing import page
 from tests.unit.collecting import Answer, ask
-from tests.unit.test_kinds import CHOICE, fill, metric
+from tests.unit.test_kinds import CHOICE, HISTOGRAM, fill, metric
 
 
 @pytest.fixture
@@ -61,3 +61,16 @@ def test_an_unknown_category_is_refused(app: ASGIApp) -> None:
     for path in ("/m/editor.minutes?category=nowhere", "/v1/metrics/editor.minutes/mean?category=nowhere"):
         answer = page(app, path).text if path.startswith("/m/") else str(asked(app, path).content)
         assert "none, home, cart, search" in answer
+
+
+def test_the_unit_stands_beside_the_ends_of_a_bucket(tmp_path: Path) -> None:
+    made = metric(HISTOGRAM, unit='"min"')
+    with open_store(tmp_path / "store.db") as store:
+        fill(store, made, [0] * 500 + [3] * 2500)
+        app = create_app(store, clock=ManualClock(made.windows.end(made.life.start) + 100.0))
+        listed, shown = page(app, "/").text, page(app, "/m/editor.minutes").text
+    named = '<bdi>2.5 to 5</bdi>\N{NO-BREAK SPACE}<bdi class="unit">min</bdi>'
+    assert f"{named}, the largest bucket" in listed
+    assert f"by bucket, for each day</span>. Bucket <strong>{named}" in shown
+    assert ">2.5 to 5\N{NO-BREAK SPACE}min</option>" in shown
+    assert '<th scope="col">Bucket, <bdi>min</bdi></th>' in shown

@@ -99,7 +99,11 @@ class Detail:
     @property
     def parts(self) -> tuple[str, str]:
         """What there are several of, in the singular and the plural, where the metric has more than one number."""
-        names = {"mean": ("Mean", "All and among active"), "vector": ("Coordinate", "Coordinates")}
+        names = {
+            "mean": ("Mean", "All and among active"),
+            "vector": ("Coordinate", "Coordinates"),
+            "histogram": ("Bucket", "Buckets"),
+        }
         return names.get(self.metric.kind, ("Category", "Categories"))
 
     @property

@@ -112,7 +112,8 @@ def measured(metric: Metric, *, among: bool = False) -> str:
     if metric.kind == "boolean":
         return f"Share of installations that {'recorded anything' if metric.source else 'answer yes'}"
     if metric.shares:
-        return f"Share of installations by answer, for each {metric.window}"
+        by = {"histogram": "bucket", "words": "word"}.get(metric.kind, "answer")
+        return f"Share of installations by {by}, for each {metric.window}"
     mean = "Mean of each coordinate" if metric.kind == "vector" else "Mean among active," if among else "Mean"
     return f"{mean} per installation and {metric.window}; each value is clipped to {possible(metric)}"
 
