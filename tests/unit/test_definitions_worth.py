@@ -2,21 +2,42 @@
 
 import datetime
 import math
+import re
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
+from docs.scripts import worth as readme
+from hubbub import mechanisms
 from hubbub.definitions import Review, build, loads, review, worth_lines
 from hubbub.definitions.building import locked
 from hubbub.definitions.worth import Z, cures, margin, several, worth
+from hubbub.estimates.combining import mean_of
 from hubbub.mechanisms import Mechanism, of_metric
+from hubbub.mechanisms.base import any_estimate, default_permanent
 from hubbub.mechanisms.one_bit_mean import OneBitMean
 from hubbub.mechanisms.randomized_response import RandomizedResponse
-from tests.unit.definitions_support import BOOLEAN, MEAN, registry, text
+from hubbub.mechanisms.rappor import Rappor
+from hubbub.testing import Case, cases
+from hubbub.testing.mechanisms.cases import laws, looked_at, mean_under, simulated
+from tests.unit.definitions_support import BOOLEAN, MEAN, lines, registry, text
 
 TODAY = datetime.date(2026, 11, 30)
 FLEETS = (2_000_000, 50_000, 4_000, 700)
+NUMBERS = [cls for cls in mechanisms.registry.values() if {"boolean", "mean", "vector"} & {*cls.kinds}]
+SHARES = [cls for cls in mechanisms.registry.values() if {"choice", "histogram"} & {*cls.kinds}]
+JUMPS = {"hadamard_response"}  # where more epsilon gives it more blocks, a crowd within one of them becomes worse
+DOMAINS: Mapping[str, Mapping[str, Any]] = {
+    "boolean": {},
+    "mean": {"upper": 100},
+    "choice": {"categories": 12},
+    "histogram": {"categories": 12},
+    "words": {},
+    "vector": {"dimension": 3},
+}
 
 
 def found(table: Mapping[str, str | None] = MEAN, /, **changes: str | None) -> Review:
@@ -44,6 +65,92 @@ def test_margin_is_that_of_the_exact_variance_at_the_worst_truth(mechanism: Mech
     assert max(exact) == exact[50]
 
 
+def squares(mechanism: Mechanism) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """(values, numbers) mean square of the estimates from one report of each value, by its exact law."""
+    found = np.array([mean_under(mechanism, law, 2) for law in laws(mechanism)])
+    return found.reshape(len(found), -1)
+
+
+@pytest.mark.parametrize("case", [case for cls in NUMBERS for case in cases(cls)], ids=str)
+def test_margin_is_that_of_the_worst_crowd(case: Case) -> None:
+    """Of all crowds of one value or two, in whatever parts: no crowd of more is worse, as one of its pairs is."""
+    mechanism, parts = case.build(), np.linspace(0, 1, 1001)[:, None]
+    square = squares(mechanism)
+    mean = np.array([mechanism.truth(value) for value in looked_at(mechanism.encoder)]).reshape(square.shape)
+    pairs = [(one, other) for one in range(len(mean)) for other in range(one, len(mean))]
+    worst = max(
+        ((1 - parts) * square[a] + parts * square[b] - ((1 - parts) * mean[a] + parts * mean[b]) ** 2).max()
+        for a, b in pairs
+    )
+    assert margin(mechanism, 1) == pytest.approx(Z * math.sqrt(worst), rel=1e-5)
+
+
+@pytest.mark.parametrize("case", [case for cls in SHARES for case in cases(cls)], ids=str)
+def test_margin_of_a_rare_category_wherever_all_others_stand(case: Case) -> None:
+    mechanism = case.build()
+    square = squares(mechanism)
+    np.fill_diagonal(square, 0)
+    assert margin(mechanism, 1) == pytest.approx(Z * math.sqrt(square.max()), rel=1e-6)
+
+
+@pytest.mark.parametrize("case", [case for cls in NUMBERS for case in cases(cls)], ids=str)
+def test_margin_is_that_of_the_interval_which_is_printed(case: Case) -> None:
+    """Half of 50 000 devices at each end, and all alike; so many that intervals are normal to half a per cent."""
+    mechanism, n, rng = case.build(), 50_000, np.random.default_rng(6)
+    wide = len(looked_at(mechanism.encoder))
+
+    def printed(*crowd: int) -> float:
+        counts = np.bincount(crowd, minlength=wide) * (n // len(crowd))
+        low, high = mechanism.estimate(simulated(mechanism, counts, rng)).interval()
+        return float((high - low).max()) / 2
+
+    assert printed(0, wide - 1) == pytest.approx(margin(mechanism, n), rel=0.02)
+    assert max(printed(0), printed(wide // 2), printed(wide - 1)) < 1.02 * margin(mechanism, n)
+
+
+@pytest.mark.parametrize(
+    "case", [case for cls in NUMBERS + SHARES for case in cases(cls, (0.01, 0.5, 1, 2.5))], ids=str
+)
+@pytest.mark.parametrize(("windows", "every"), [(7, 1), (7, 2), (28, 28)])
+def test_several_windows_are_those_of_the_interval_which_is_printed(case: Case, windows: int, every: int) -> None:
+    mechanism, n = case.build(), 10**8
+    one = any_estimate(mechanism)
+    rare = "categories" in case.domain or "buckets" in case.domain
+    turns, (low, high) = [window % every for window in range(windows)], mechanism.bounds
+
+    def printed(truth: float) -> float:
+        window = replace(one.pick(0) if one.value.ndim else one, value=np.asarray(truth))
+        mean = mean_of([window] * windows, [n] * windows, turns, 0.95)
+        return float(mean.high - mean.low) / 2
+
+    worst = printed(0) if rare else max(map(printed, np.linspace(low, high, 101)))
+    assert several(mechanism, n, windows, every) == pytest.approx(worst, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", [name for name in mechanisms.registry if name not in JUMPS])
+@pytest.mark.parametrize("strategy", ["memo", "fresh"])
+def test_more_epsilon_never_widens(name: str, strategy: str) -> None:
+    cls, found = mechanisms.registry[name], []
+    if strategy == "memo" and not cls.memo:
+        return
+    for epsilon in np.geomspace(0.1, 16, 15).tolist():
+        permanent = default_permanent(epsilon) if strategy == "memo" else None
+        mechanism = cls.from_epsilon(epsilon, permanent_epsilon=permanent, **DOMAINS[cls.kinds[0]])
+        found.append([margin(mechanism, 1), *(several(mechanism, 1, windows) for windows in (1, 7, 28))])
+    assert (np.diff(found, axis=0) <= 1e-6 * np.array(found[1:])).all()
+    assert [line[1] for line in found] == [line[0] for line in found]
+
+
+def test_windows_of_words_share_permanent_answers() -> None:
+    fresh, kept = (Rappor.from_epsilon(1, permanent_epsilon=loss, bits=16, cohorts=1) for loss in (None, 2))
+    assert several(fresh, 10, 7) == pytest.approx(margin(fresh, 70), rel=1e-12)
+    shared, crowd = Z * kept.null_shared(10), kept.crowd()
+    k = (1 / 16 - crowd.zero) / crowd.scale  # of bits that are set, where all words are as common
+    assert kept.null_shared(10) ** 2 == pytest.approx(crowd.scale**2 * k * (1 - k) / 10 / (1 - 1 / 16), rel=1e-9)
+    assert several(kept, 10, 7) == pytest.approx(over(7, margin(kept, 10), shared), rel=1e-9)
+    assert several(kept, 10, 10**6) == pytest.approx(shared, rel=1e-3)
+
+
 def test_margin_where_the_bucket_reaches_beyond_the_range() -> None:
     mechanism = OneBitMean.from_epsilon(1.0, permanent_epsilon=2.0, upper=100, bucket=70)
     whole = OneBitMean.from_epsilon(1.0, permanent_epsilon=2.0, upper=140, bucket=70)
@@ -68,6 +175,14 @@ def test_worst_margin_beside_the_table_at_210(upper: int, epsilon: float, expect
         at_210 = Z * math.sqrt(mechanism.variance(210, n))
         assert at_210 == pytest.approx(width, abs=0.5 if width > 100 else 0.051)
         assert at_210 <= worth(metric, n).margin <= 1.11 * at_210
+
+
+def test_the_table_of_the_readme_is_what_lint_says_of_the_defaults() -> None:
+    yes = build(loads(text(BOOLEAN).encode(), "metrics.toml")).metrics["editor.minutes"]
+    minutes = build(registry()).metrics["editor.minutes"]
+    for n in readme.DEVICES:
+        assert readme.yes_no(n) == pytest.approx(worth(yes, n).margin, rel=1e-6)
+        assert readme.mean(n) == pytest.approx(worth(minutes, n).margin, rel=1e-6)
 
 
 @pytest.mark.parametrize(("epsilon", "points"), [("0.5", 6.3), ("1", 3.2), ("2", 1.8)])
@@ -175,6 +290,24 @@ def test_no_cures_where_none_are_wanted() -> None:
     assert found(expected_devices="4000").cures == ()
     assert found(target_margin="1").cures == ()
     assert cures(registry(expected_devices="4_000").metrics["editor.minutes"]) == []
+
+
+def test_cures_stay_within_the_limits() -> None:
+    asked = {"expected_devices": "4_000", "target_margin": "1", "strategy": '"fresh"'}
+    assert [cure.key for cure in found(**asked, max_change="1.6").cures] == ["upper", "epsilon", "expected_devices"]
+    assert [c.value for c in found(**asked, max_change="1.6").cures if c.key == "epsilon"] == [1.5]
+    assert [cure.key for cure in found(**asked, max_change="1").cures] == ["upper", "expected_devices"]
+    turns = found(**asked, max_life="100", report_every="4").cures  # 91 reports; 364 would cost 364
+    assert [cure.key for cure in turns] == ["upper", "expected_devices"]
+
+
+def test_what_is_compared_may_exceed_the_limits() -> None:
+    assert found(max_life="300").warnings == ()  # 364 fresh reports cost 364
+    two = {name: MEAN | {"rotation": '"usage"', "max_life": "135"} for name in ('"editor.minutes"', '"editor.hours"')}
+    whole = (
+        text(two['"editor.minutes"']) + f'[metrics."editor.hours"]\n{lines(two[chr(34) + "editor.hours" + chr(34)])}'
+    )
+    assert "instead of 514." in review(loads(whole.encode(), "metrics.toml"), TODAY)[0].turns
 
 
 def test_sentences() -> None:
@@ -304,6 +437,25 @@ def test_lint_counts_the_turn(every: str, devices: str, warned: str | None) -> N
         assert f"of them in the clear (its turn is one of {every})" in told[0]
 
 
+def test_lint_counts_what_a_device_keeps_in_the_clear() -> None:
+    words = BOOLEAN | {"kind": '"words"', "epsilon": "4.0", "expected_devices": "30_000"}
+    encoder = build(loads(text(words).encode(), "metrics.toml")).metrics["editor.minutes"].encoder
+    assert encoder.public_bits == 4
+    bits = math.ceil(100 * (4 + encoder.linkage_bits)) / 100
+    (told,) = (one for one in found(words).warnings if "steady" in one)
+    assert told.startswith(f"a report of a steady device tells up to {bits:g} bits about its next, 4 of them in the")
+
+
+def test_lint_holds_each_of_two_reports_against_its_half() -> None:
+    asked = MEAN | {"active": "true", "permanent_epsilon": "1.5"}
+    registry = loads(text(asked).encode(), "metrics.toml")
+    mean, share = review(registry, TODAY)
+    assert 2.1 * 0.5 < build(registry).metrics[mean.name].prices.change < 2.1
+    (told,) = mean.warnings
+    assert "permanent_epsilon = 1.5 is too close to epsilon = 1; write 2.4 or leave it out" in told
+    assert share.warnings == ()  # they are those of what feeds it
+
+
 def test_lint_counts_the_segment() -> None:
     """Of 30 000 devices in turns of 15 more than 1 024 are left, but not in either of two segments."""
     asked = {"report_every": "15", "expected_devices": "30_000"}
@@ -322,3 +474,32 @@ def test_lint_says_where_a_steady_device_is_one_of_few(devices: str, warned: boo
     )
     (one,) = review(loads(text_of_it.encode(), "metrics.toml"), datetime.date(2026, 11, 30))
     assert any("a report of a steady device tells up to" in warning for warning in one.warnings) == warned
+
+
+@pytest.mark.parametrize(
+    ("table", "advice"),
+    [
+        (
+            MEAN | {"epsilon": "4", "strategy": '"fresh"', "expected_devices": "4_000"},
+            'take mechanism = "one_bit_mean" or write epsilon = 2',
+        ),
+        (
+            CHOICE | {"strategy": '"fresh"', "permanent_epsilon": None, "expected_devices": "1_000"},
+            'take mechanism = "oue" or write epsilon = 2',
+        ),
+        (BOOLEAN | {"kind": '"words"', "expected_devices": "50_000"}, "write epsilon = 0.25"),
+        (
+            CHOICE
+            | {"epsilon": "8", "strategy": '"fresh"', "permanent_epsilon": None, "mechanism": '"grr"'}
+            | {"expected_devices": "2_000", "report_every": "4"},
+            "write a lower report_every, and write epsilon = 2",
+        ),
+        (BOOLEAN | {"kind": '"words"', "expected_devices": "1_000"}, "ask for less: no other mechanism"),
+    ],
+)
+def test_lint_advises_what_leaves_more_devices(table: Mapping[str, str | None], advice: str) -> None:
+    (told,) = [one for one in found(table).warnings if "steady" in one]
+    assert told.partition("that it could be: ")[2].startswith(advice)
+    for key, value in re.findall(r"(mechanism|epsilon) = (\S+)", advice):
+        changed = dict(table) | {"report_every": "1", key: value}
+        assert not any("steady" in one for one in found(changed).warnings)

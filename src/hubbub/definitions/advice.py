@@ -1,9 +1,11 @@
 """What lint says of a registry that is accepted: what each metric will be worth, and the few things to think over."""
 
+import contextlib
 import datetime
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
@@ -13,7 +15,8 @@ from hubbub.definitions.forms import duration
 from hubbub.definitions.models import Definition
 from hubbub.definitions.rotating import groups, placed
 from hubbub.definitions.selecting import select
-from hubbub.definitions.worth import EXAMPLES, Cure, Worth, cures, worth
+from hubbub.definitions.worth import EPSILONS, EXAMPLES, Cure, Worth, cures, worth
+from hubbub.errors import ParameterError
 from hubbub.lock import ACTIVE, Lock, Metric
 from hubbub.mechanisms.base import MAX_EPSILON, default_permanent
 from hubbub.mechanisms.choosing import Considered
@@ -25,6 +28,7 @@ ALIKE = 1 + 1e-6  # mechanisms miss the epsilon that they are asked for by less
 _DEAR = 2.1  # times epsilon: from here on a changed window is dear; the default of one bit stays below
 _ONE_OF = 10  # bits that must be missing to single a device out, so that it is one of a thousand: a choice, no theorem
 _MANY = 1_000_000  # devices, where their number is not told
+_NO_LIMITS: dict[str, Any] = {"max_bits": None, "max_change": None, "max_life": None}  # where only prices are compared
 _CYCLES = {"hour": (168, "hours of the week"), "day": (7, "days of the week")}
 
 
@@ -95,7 +99,7 @@ def _halves(metric: Metric, definition: Definition) -> str:
 def _turns(group: str, members: Mapping[str, Definition], lock: Lock) -> str:
     """What it is worth that metrics take turns, beside the same metrics with a report each in every window."""
     alone = [
-        locked(name, msgspec.structs.replace(definition, report_every=1, rotation="")).prices
+        locked(name, msgspec.structs.replace(definition, report_every=1, rotation="", **_NO_LIMITS)).prices
         for name, definition in members.items()
     ]
     together = [lock.metrics[name].prices for name in members]
@@ -125,7 +129,7 @@ def warnings(metric: Metric, definition: Definition, today: datetime.date) -> It
         )
     if duration(definition.grace) < 3 * 86_400:
         yield f'grace = "{definition.grace}" leaves out devices that come back later: "14d" lets nearly all in'
-    yield from _recognised(metric, definition.expected_devices or _MANY)
+    yield from _recognised(metric, definition)
     if definition.expected_devices is not None:
         reports = definition.expected_devices / metric.report_every / len(metric.segments)
         if reports < metric.min_reports:
@@ -136,17 +140,15 @@ def warnings(metric: Metric, definition: Definition, today: datetime.date) -> It
             )
 
 
-def _recognised(metric: Metric, devices: int) -> Iterator[str]:
+def _recognised(metric: Metric, definition: Definition) -> Iterator[str]:
     """Where two reports of a steady device tell so much that it is not one of a thousand that could be meant.
 
     Its turn is among what they tell: only those with the same one report in a window (spec/prices.md, "Linkage"); and
     its segment, as if all were of one size.
     """
-    devices = max(1, devices // len(metric.segments))
-    own, turn = metric.encoder.public_bits + metric.encoder.linkage_bits, math.log2(metric.report_every)
-    if own + turn <= max(0.0, math.log2(devices) - _ONE_OF):
-        return
-    if own + turn < 1:  # whatever the crowd, a device is not told from half of it
+    devices = max(1, (definition.expected_devices or _MANY) // len(metric.segments))
+    own, turn = _told(metric), math.log2(metric.report_every)
+    if _hidden(own + turn, devices):
         return
     public = metric.encoder.public_bits + turn
     clear = f", {bits(public)} of them in the clear" if public else ""
@@ -154,20 +156,56 @@ def _recognised(metric: Metric, devices: int) -> Iterator[str]:
     each = " of a segment" if len(metric.segments) > 1 else ""
     yield (
         f"a report of a steady device tells up to {bits(own + turn)} bits about its next{clear}{which}; among "
-        f"{devices} devices{each} that leaves less than {2**_ONE_OF} that it could be: {_crowd(metric, devices, own)}"
+        f"{devices} devices{each} that leaves less than {2**_ONE_OF} that it could be: "
+        f"{_crowd(metric, definition, devices)}"
     )
 
 
-def _crowd(metric: Metric, devices: int, own: float) -> str:
-    """What would leave more devices that could be meant; `own` bits are told besides the turn."""
-    other = "take fewer categories or another mechanism"
+def _told(metric: Metric) -> float:
+    """Bits that a report of a steady device tells about its next, besides its turn."""
+    return metric.encoder.public_bits + metric.encoder.linkage_bits
+
+
+def _hidden(told: float, devices: int) -> bool:
+    """Whether so many bits leave a thousand devices of so many; or half of them, however few."""
+    return told <= max(0.0, math.log2(devices) - _ONE_OF) or told < 1
+
+
+def _crowd(metric: Metric, definition: Definition, devices: int) -> str:
+    """What would leave more devices that could be meant."""
     if metric.report_every == 1:
-        return other
+        return _quieter(metric, definition, devices)
+    own = _told(metric)
     turns = math.floor(devices / 2 ** (_ONE_OF + own))
     fewer = "make its group smaller" if metric.group else "write a lower report_every"
     if turns > 1:
         return f"{fewer}, at most {turns}"
-    return f"{fewer}, and {other}" if own >= 1 else fewer
+    return fewer if _hidden(own, devices) else f"{fewer}, and {_quieter(metric, definition, devices)}"
+
+
+def _quieter(metric: Metric, definition: Definition, devices: int) -> str:
+    """The best other mechanism and the largest lower epsilon whose reports, in every window, leave enough devices."""
+    free = msgspec.structs.replace(definition, mechanism=None)
+    mechanisms = (msgspec.structs.replace(definition, mechanism=one.name) for one in select(free).considered)
+    lower = (epsilon for epsilon in reversed(EPSILONS) if epsilon < definition.epsilon)
+    epsilons = (msgspec.structs.replace(definition, epsilon=epsilon) for epsilon in lower)
+    found = []
+    if other := _first(metric.name, mechanisms, devices):
+        found.append(f'take mechanism = "{other.mechanism}"')
+    if other := _first(metric.name, epsilons, devices):
+        found.append(f"write epsilon = {other.epsilon:g}")
+    return (
+        " or ".join(found) or f"ask for less: no other mechanism alone and no epsilon from {EPSILONS[0]:g} on is enough"
+    )
+
+
+def _first(name: str, changed: Iterator[Definition], devices: int) -> Definition | None:
+    """The first of these definitions, within their limits, whose reports leave a thousand of so many devices."""
+    for definition in changed:
+        with contextlib.suppress(ParameterError):
+            if _hidden(_told(locked(name, definition)), devices):
+                return definition
+    return None
 
 
 def _absent(metric: Metric, definition: Definition) -> Iterator[str]:
@@ -215,7 +253,7 @@ def _losses(metric: Metric, definition: Definition) -> Iterator[str]:
         return
     memo = metric.prices
     plain = msgspec.structs.replace(
-        definition, strategy="fresh", permanent_epsilon=None, bucket=None, changes_visible=False
+        definition, strategy="fresh", permanent_epsilon=None, bucket=None, changes_visible=False, **_NO_LIMITS
     )
     fresh = locked(metric.name, plain).prices
     if all(cheap <= dear * ALIKE for cheap, dear in zip(fresh[1:], memo[1:], strict=True)):
@@ -239,7 +277,7 @@ def _enough(metric: Metric, definition: Definition) -> str:
     usual = definition.reports * default_permanent(definition.epsilon / definition.reports)
     for permanent in (usual, *(half / 2 for half in range(math.floor(2 * usual) + 1, 2 * int(MAX_EPSILON) + 1))):
         changed = msgspec.structs.replace(
-            definition, mechanism=metric.encoder.name, permanent_epsilon=permanent, max_change=None, max_life=None
+            definition, mechanism=metric.encoder.name, permanent_epsilon=permanent, **_NO_LIMITS
         )
         if locked(metric.name, changed).prices.change <= _DEAR * definition.epsilon / definition.reports:
             return f"; write {permanent:g}" + " or leave it out" * (permanent == usual)

@@ -27,13 +27,13 @@ def _crowds(metric: Metric, crowds: Sequence[Worth]) -> str:
     every = _EVERY[metric.window]
     first, *more = crowds
     text = f"with {_devices(first.devices)} {every} ± {amount(metric, first.margin)}"
-    if more:
-        text += "".join(f", with {spaced(w.devices)} ± {amount(metric, w.margin)}" for w in more) + " at worst"
-        return text + "; write expected_devices for yours"
-    if not metric.shares:
-        text += f"{_unit(metric)} ({_rounded(100 * first.share)} % of the range)"
     worst = "for a rare one of them" if metric.encoder.size > 2 and metric.shares else "at worst"
     worst = f"for each coordinate {worst}" if metric.kind == "vector" else worst
+    if more:
+        text += "".join(f", with {spaced(w.devices)} ± {amount(metric, w.margin)}" for w in more)
+        return f"{text} {worst}; write expected_devices for yours"
+    if not metric.shares:
+        text += f"{_unit(metric)} ({_rounded(100 * first.share)} % of the range)"
     text += f" {worst}; {SEVERAL[metric.window][1]} ± {amount(metric, first.several)}"
     if len(metric.segments) > 1:
         text += f"; in each of {len(metric.segments)} segments ± {amount(metric, first.segment)}"

@@ -1,12 +1,20 @@
-"""What a metric will be worth: half-widths of its 95 % intervals for the worst truth, and what would narrow them.
+"""What a metric will be worth: half-widths of its 95 % intervals for the worst crowd, and what would narrow them.
 
-One window of n reports: margin = z se with se at the truth that is worst, which for one bit is the middle of the range;
-for categories that of a rare one, as most of them are; for a vector that of each coordinate, wherever it is largest.
-Several windows of the same devices share the noise of their permanent answers (se_shared), so with D windows
+One window of n reports: margin = z se. Of all crowds with a mean, that with the share x at the upper end of the range
+and all others at the lower one has the largest variance, since the mean square of a report is convex in the value. With
+V(v) that of a report of v, and at the worst x,
 
-    SE(mean) = sqrt(sum over turns of (d (se² - se_shared²) + (d se_shared)²)) / D,
+    n se² = (1 - x) V(lower) + x V(upper) + x (1 - x) (upper - lower)².
 
-where d windows belong to each of the report_every turns and devices of different turns are different devices.
+Of a vector it is that of each coordinate; of categories that of a rare one, as most of them are, wherever the others
+stand. Of few reports intervals are a little wider: by one per cent and a half at most from 4 000 on (decision 0008).
+
+The mean of D windows has the error that its interval is made of (estimates/combining.py): with d of them in each of the
+report_every turns, whose devices are others, and k the share of the answers behind the reports,
+
+    n se² = scale² ((noise + slope k) / D + k (1 - k) sum over turns of d² / D²),
+
+again at the worst k, or at that of a rare category.
 """
 
 import math
@@ -14,11 +22,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import msgspec
-import numpy as np
 
 from hubbub.definitions.building import locked
 from hubbub.definitions.checks import millionths
 from hubbub.definitions.models import Definition
+from hubbub.errors import ParameterError
 from hubbub.lock import MILLION, Metric
 from hubbub.mechanisms import Mechanism, of_metric
 from hubbub.mechanisms.base import any_estimate
@@ -27,14 +35,14 @@ from hubbub.mechanisms.words import Words
 Z = 1.959963984540054  # of a 95 % interval
 EXAMPLES = (700, 4_000, 50_000)  # devices where expected_devices is missing
 SEVERAL = {"hour": (24, "a day"), "day": (7, "a week"), "week": (4, "four weeks")}
-_EPSILONS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
+EPSILONS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)  # that are advised
 _ENOUGH = 2.0  # beyond it more epsilon buys little for one bit, and is not advised if the target is missed anyway
 _NARROWEST = 3  # a range is not advised to shrink by more than this: too many values would be clipped
 
 
 @dataclass(frozen=True)
 class Worth:
-    """Half-widths of 95 % intervals for the worst truth, in the metric's unit.
+    """Half-widths of 95 % intervals for the worst crowd, in the metric's unit.
 
     Attributes:
         devices: Devices that run in one window.
@@ -65,30 +73,48 @@ class Cure:
 
 def margin(mechanism: Mechanism, n: float) -> float:
     """Half-width of one window of n reports, in the unit."""
-    return Z * _errors(mechanism)[0] / math.sqrt(n)
+    if _counted(mechanism):
+        return Z * math.sqrt(_mean(mechanism, 1, 1) / n)
+    low, high = mechanism.bounds
+    lower, upper = (float(mechanism.variance(end, 1)) for end in (low, high))
+    return Z * math.sqrt(_largest(lower, upper, (high - low) ** 2) / n)
 
 
 def several(mechanism: Mechanism, n: float, windows: int, report_every: int = 1) -> float:
     """Half-width of the mean of some windows of n reports each, in the unit."""
-    se, shared = _errors(mechanism)
+    if windows == 1:
+        return margin(mechanism, n)
     turns = [len(range(turn, windows, report_every)) for turn in range(min(windows, report_every))]
-    total = sum(d * (se**2 - shared**2) + (d * shared) ** 2 for d in turns)
-    return Z * math.sqrt(total / n) / windows
+    shared = sum(d * d for d in turns) / windows**2
+    return Z * math.sqrt(_mean(mechanism, 1 / windows, shared) / n)
 
 
-def _errors(mechanism: Mechanism) -> tuple[float, float]:
-    """(se, se_shared) of one report in the middle of the range, or of a rare category where there are several."""
+def _counted(mechanism: Mechanism) -> bool:
+    """Whether it estimates the shares of several categories, or words."""
+    return mechanism.truth(0).ndim > 0 and "vector" not in mechanism.kinds
+
+
+def _mean(mechanism: Mechanism, fresh: float, shared: float) -> float:
+    """Largest variance of a mean over windows of one report each, with these parts of what they draw and share."""
     if isinstance(mechanism, Words):
-        return mechanism.null_se(1), 0.0
+        kept = mechanism.null_shared(1) ** 2
+        return fresh * (mechanism.null_se(1) ** 2 - kept) + shared * kept
     crowd = any_estimate(mechanism).crowd
-    if mechanism.truth(0).ndim and "vector" not in mechanism.kinds:
-        kept = np.clip(-crowd.zero / crowd.scale, 0, 1)  # share of the permanent answers that a rare one has
-        shared = crowd.scale * np.sqrt(kept * (1 - kept))
-        return float(np.sqrt(mechanism.variance(np.zeros_like(mechanism.truth(0)), 1)).max()), float(np.max(shared))
-    truths = (*mechanism.bounds, crowd.zero + crowd.scale / 2)
-    worst = max(truths, key=lambda truth: float(mechanism.variance(truth, 1)))
-    kept = (worst - crowd.zero) / crowd.scale
-    return float(mechanism.variance(worst, 1)) ** 0.5, crowd.scale * math.sqrt(max(0.0, kept * (1 - kept)))
+
+    def at(truth: float) -> float:
+        k = (truth - crowd.zero) / crowd.scale
+        return crowd.scale**2 * (fresh * (crowd.noise + crowd.slope * k) + shared * k * (1 - k))
+
+    if _counted(mechanism):
+        return at(0)
+    low, high = mechanism.bounds
+    return _largest(at(low), at(high), shared * (high - low) ** 2)
+
+
+def _largest(lower: float, upper: float, spread: float) -> float:
+    """The largest (1 - x) lower + x upper + x (1 - x) spread of all x in [0, 1]."""
+    x = min(max((1 + (upper - lower) / spread) / 2, 0.0), 1.0)
+    return (1 - x) * lower + x * upper + x * (1 - x) * spread
 
 
 def worth(metric: Metric, devices: int) -> Worth:
@@ -108,7 +134,7 @@ def worth(metric: Metric, devices: int) -> Worth:
 
 
 def cures(definition: Definition) -> list[Cure]:
-    """Changes that, each alone, meet the target, or come nearest; none if it is met or not stated.
+    """Changes within its limits that, each alone, meet the target, or come nearest; none if it is met or not stated.
 
     The largest `upper` or `norm`, the smallest `epsilon`, a `report_every` of 1 or no `rotation`, the number of
     devices.
@@ -123,13 +149,19 @@ def cures(definition: Definition) -> list[Cure]:
     if definition.report_every > 1:
         key = "rotation" if definition.rotation else "report_every"
         found.append((key, 1.0, msgspec.structs.replace(definition, report_every=1, rotation="")))
-    made = [Cure(key, value, m := _margin(changed, devices), m <= target) for key, value, changed in found]
+    margins = [(key, value, _margin(changed, devices)) for key, value, changed in found]
+    made = [Cure(key, value, gives, gives <= target) for key, value, gives in margins if gives < math.inf]
     needed = math.ceil(_digits(devices * (now / target) ** 2, up=True))
     return [*made, Cure("expected_devices", needed, now * math.sqrt(devices / needed), True)]
 
 
 def _margin(definition: Definition, devices: int) -> float:
-    return margin(of_metric(locked("any", definition)), devices / definition.report_every)
+    """Half-width of one window, in the unit; inf where no mechanism is within the limits of a changed definition."""
+    try:
+        metric = locked("any", definition)
+    except ParameterError:
+        return math.inf
+    return margin(of_metric(metric), devices / definition.report_every)
 
 
 def _upper(definition: Definition, now: float) -> Iterator[tuple[str, float, Definition]]:
@@ -156,15 +188,16 @@ def _norm(definition: Definition, now: float) -> Iterator[tuple[str, float, Defi
 
 def _epsilon(definition: Definition) -> Iterator[tuple[str, float, Definition]]:
     """The smallest that meets the target; otherwise the largest that is still advised."""
-    higher = [epsilon for epsilon in _EPSILONS if epsilon > definition.epsilon]
+    higher = [epsilon for epsilon in EPSILONS if epsilon > definition.epsilon]
     changed = [msgspec.structs.replace(definition, epsilon=epsilon, permanent_epsilon=None) for epsilon in higher]
     for epsilon, change in zip(higher, changed, strict=True):
         if _margin(change, definition.expected_devices or 1) <= (definition.target_margin or 0):
             yield "epsilon", epsilon, change
             return
-    advised = [pair for pair in zip(higher, changed, strict=True) if pair[0] <= max(_ENOUGH, definition.epsilon)]
-    for epsilon, change in advised[-1:]:
-        yield "epsilon", epsilon, change
+    for epsilon, change in reversed(list(zip(higher, changed, strict=True))):
+        if epsilon <= _ENOUGH and _margin(change, definition.expected_devices or 1) < math.inf:
+            yield "epsilon", epsilon, change
+            return
 
 
 def _digits(number: float, *, up: bool) -> float:

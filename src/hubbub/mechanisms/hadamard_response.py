@@ -145,7 +145,7 @@ class HadamardResponse(Oracle):
             se=np.sqrt(np.maximum(square * reports / n - value**2, 0) / n),
             se_shared=np.sqrt(held * (1 - held) / n),
             n=n,
-            crowd=Crowd(0.0, 1.0, square * (own + other), -1.0, exact=False),
+            crowd=self._crowd,
             per_one=per_one,
             noise=square * (2 * other + (own - other) * rest),
             slope=np.asarray(square * (own - other) - 1),
@@ -190,6 +190,14 @@ class HadamardResponse(Oracle):
             sent = self._outputs(values, np.ones(len(values), bool), place)
             counts += np.bincount(sent, minlength=e.outputs)
         return Summary(int(crowd.sum()), counts)
+
+    @property
+    def _crowd(self) -> Crowd:
+        """Others in a category's block have most noise; a block of one category has none of them."""
+        square, (own, other) = self._per_one**2 / 4, self._chances
+        if self.encoder.block == 2:
+            return Crowd(0.0, 1.0, square * 2 * other, square * (own - other) - 1)
+        return Crowd(0.0, 1.0, square * (own + other), -1.0, exact=False)
 
     @property
     def _chances(self) -> tuple[float, float]:

@@ -138,6 +138,13 @@ class Rappor(Words):
         """Variance of one report about a bit of its own cohort that this share of the devices sets."""
         return bit_variance(share, *self._chances())
 
+    def null_shared(self, n: int) -> float:
+        """The part of `null_se` that comes from permanent answers."""
+        if not self.encoder.memo:
+            return super().null_shared(n)
+        off, on = map(float, self.encoder.entries())
+        return self._null(lambda share: bit_variance(share, off, on), n)
+
     def randomise(self, values: Ints, source: WordSource) -> Reports:
         """(n,) -> (n, 1 + bits); words for the cohort, both permanent streams and the report, a block at a time.
 

@@ -9,7 +9,7 @@ Shares of words come out of the cells by `decode`, for candidates that are named
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
@@ -261,9 +261,16 @@ class Words(ABC):
 
     def null_se(self, n: int) -> float:
         """Standard error that the regression has, from n reports, for a word that nobody has."""
+        return self._null(self.alone, n)
+
+    def null_shared(self, n: int) -> float:
+        """The part of it that windows of the same devices share: none, where everything is drawn afresh."""
+        return 0.0
+
+    def _null(self, alone: Callable[[float], Reals], n: int) -> float:
         shape = self.encoder.shape
         full = shape.segments / shape.bits
-        return math.sqrt(float(self.alone(full)) / (n * shape.segments * (1 - full)))
+        return math.sqrt(float(alone(full)) / (n * shape.segments * (1 - full)))
 
     def checked(self, summary: Summary) -> Summary:
         """The summary, if so many reports can have it: counts (rows, 1 + bits), reports of each row and their ones.

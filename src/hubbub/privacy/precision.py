@@ -1,9 +1,9 @@
 """The same precision by other strategies: what each would cost one installation in the metric's life.
 
-Precision is the half-width of the 95 % interval for the mean of 28 windows (of fewer where the life is shorter), for
-the worst truth and devices that never change, as `hubbub registry lint` reckons it. A strategy that gives away more
-per report but asks more seldom can cost less: the noise of permanent answers never averages out over windows, and a
-device that is asked in every window pays for each.
+Precision is the half-width of the 95 % interval for the mean of 28 windows (of fewer where the life is shorter), at the
+worst truth or at that of a rare category, as it is printed and as `hubbub registry lint` reckons it. A strategy that
+gives away more per report but asks more seldom can cost less: the noise of permanent answers never averages out over
+windows, and a device that is asked in every window pays for each.
 """
 
 import math
