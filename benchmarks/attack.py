@@ -248,7 +248,7 @@ def report(
         [
             f"{about}. ε = {EPSILON:g}, permanent ε = {PERMANENT:g}, {histories} histories for each row, all reports "
             "linked. Most: the largest log likelihood ratio of any of them, in nats, of the price. Right: of how many "
-            "per cent of the devices the attacker, who held both for equally likely, believes the right one, of the "
+            "per cent of the devices the attacker, who held both to be equally likely, believes the right one, of the "
             "most that the price allows. Caught: of how many per cent the first history is recognised where 1 % of the "
             f"others may be suspected, of the most that the price allows. {CHANCE}",
             outcomes_table(found),

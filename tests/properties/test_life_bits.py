@@ -327,5 +327,5 @@ def test_without_flips_there_is_no_bound(name: str) -> None:
     encoder = registry[name].from_epsilon(1, permanent_epsilon=1, **domain).encoder
     assert exact_life(encoder, 0) == 0
     once, prices = exact_life(encoder, 1), encoder.prices(1)
-    assert once == prices.steady == pytest.approx(prices.report, rel=1e-14)
+    assert once == prices.report == pytest.approx(prices.steady, rel=1e-14)
     assert exact_life(encoder, 2) == encoder.prices(2).life == encoder.prices(1).change == math.inf

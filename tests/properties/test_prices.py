@@ -178,7 +178,9 @@ def test_device_lock_and_mechanism_show_the_same_prices() -> None:
             price = getattr(real, name)
             assert written[name] == shown(price)
             assert shown(price) is None if math.isinf(price) else 0 <= shown(price) - price <= 1.000_001e-6
-        assert {line.key: line.epsilon for line in describe(one)} == written
+        most = written["life"]  # a life of 30 reports can cost less than a steady value without end
+        shows = {key: price if most is None else min(price, most) for key, price in written.items()}
+        assert {line.key: line.epsilon for line in describe(one)} == shows
         (read,) = parse(text).metrics.values()
         assert read.prices == real
         mechanism = of_metric(read)

@@ -204,6 +204,28 @@ BAD = [
     Bad({"min_report": "5"}, "min_report", "5", "unknown key", "did you mean min_reports?"),
     Bad({'"epsil\\u043En"': "1"}, '"epsil', "1", "U+043E CYRILLIC SMALL LETTER O", "did you mean epsilon?"),
 ]
+BAD += [  # what two reports of one value need
+    Bad({"active": "true", **changes}, "active", "true", "needs 0 among the values", "write lower = 0", schema=False)
+    for changes in ({"lower": "10"}, {"lower": "-10", "upper": "-5"}, {"lower": "-1", "upper": "5", "step": "2"})
+]
+BAD += [
+    Bad(
+        {"active": "true", "epsilon": "0.001999"},
+        "epsilon",
+        "0.001999",
+        "is too little to be shared by two reports",
+        "write epsilon = 0.002 or more",
+        schema=False,
+    ),
+    Bad(
+        {"active": "true", "permanent_epsilon": "0.5"},
+        "permanent_epsilon",
+        "0.5",
+        "is less than epsilon = 1.0",
+        "leave it out for 2.4",
+        schema=False,
+    ),
+]
 BAD += [  # each key in another case, and a second time
     Bad(
         {key: None, key.capitalize(): MEAN[key]},

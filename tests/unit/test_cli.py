@@ -25,6 +25,7 @@ from hubbub.errors import HubbubError
 from hubbub.mechanisms import registry
 from hubbub.privacy import describe, exact_life
 from hubbub.privacy import explain as sentences
+from tests.unit.definitions_support import BOOLEAN, MEAN, TOP, lines
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
@@ -365,17 +366,43 @@ def test_explain_one_metric_before_it_is_built(shell: Shell, lock: Path) -> None
 def test_explain_over_some_windows(shell: Shell, lock: Path) -> None:
     assert shell("explain", str(lock), "--windows", "30") == 0
     assert max(map(len, shell.out.splitlines())) <= 80
-    last = shell.out[shell.out.index("Over 30 windows, one installation") :].split()
+    last = shell.out[shell.out.index("Over 30 windows of each metric, one installation") :].split()
     for name in ("app.minutes", "app.used_search"):
-        assert last[last.index(name) + 1 :][:5] == ["30", "2.000", "1.408", "21.982", "21.642"]
-    assert last[last.index("together") + 1 :] == ["60", "4.000", "2.816", "43.964", "43.283"]
+        assert last[last.index(name) + 1 :][:7] == ["30", "days", "30", "2.000", "1.408", "21.982", "21.642"]
+    assert last[last.index("together") + 1 :] == ["30", "days", "60", "4.000", "2.816", "43.964", "43.283"]
     assert shell("explain", str(lock), "app.minutes", "--windows", "30", "--json") == 0
     (found,) = json.loads(shell.out)
     assert (found["account"]["windows"], found["account"]["life"]) == (30, pytest.approx(21.981653))
     assert [line["key"] for line in found["strategies"]] == ["own", "fresh", "panel", "rotation"]
     assert found["shuffled"] is None
     assert shell("explain", str(lock), "--windows", "0") == 2
-    assert shell.err == "hubbub: windows must be in [1, 20000]; got 0\n"
+    assert shell.err == "hubbub: windows must be an integer in [1, 20000]; got 0\n"
+
+
+def test_explain_over_windows_of_each_metrics_own(shell: Shell) -> None:
+    """One of hours, one with a single day, one whose bucket does not divide its range."""
+    tables = {
+        "a.one": BOOLEAN | {"expires": "2026-12-02"},
+        "a.hours": BOOLEAN | {"window": '"hour"', "expires": "2026-12-03"},
+        "a.split": MEAN | {"upper": "5", "bucket": "3"},
+    }
+    written = [f'[metrics."{name}"]\n{lines(table)}' for name, table in tables.items()]
+    Path("three.toml").write_text("\n".join((lines(TOP), *written)), "utf-8")
+    assert shell("explain", "three.toml", "--windows", "3") == 0
+    flat = " ".join(shell.out.split())
+    assert "a.one 1 day 1 1.000 1.000 1.000 1.000" in flat
+    assert "a.hours 3 hours 3 2.000 1.408 2.979 2.642" in flat
+    assert "a.split 3 days 3 1.845 1.408 2.979 ≤ 2.642 together 7 " in flat
+    assert "No metric has more windows here than its life has. Together adds up these windows" in flat
+    assert "Computed exactly, the whole life costs 1.0" not in flat
+    assert "By a closer bound, the whole life costs at most" in flat
+    assert shell("explain", "three.toml", "--windows", "1") == 0
+    assert "Over 1 window of each metric" in shell.out
+    assert shell("explain", "three.toml", "--json") == 0
+    found = {entry["metric"]: entry for entry in json.loads(shell.out)}
+    assert {name: entry["exact"] for name, entry in found.items()} == {"a.hours": True, "a.one": True, "a.split": False}
+    assert all(entry["exact"] is entry["account"]["exact"] for entry in found.values())
+    assert found["a.one"]["exact_life"] == found["a.one"]["prices"][3]["epsilon"] == 1
 
 
 def test_explain_shows_shuffled_figures_only_where_the_registry_declares_a_shuffler(shell: Shell, lock: Path) -> None:

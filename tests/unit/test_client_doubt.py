@@ -117,6 +117,15 @@ def test_starts_that_doubt_again_and_again_add_no_more_charges() -> None:
     assert renewed.refused == {}
 
 
+def test_doubt_in_the_last_window_adds_nothing_to_a_charge_that_reaches_there() -> None:
+    assert reports(doubted(taken((of(named()), 0)), named(), seconds=LIFE * DAY - 5)) == [LIFE]
+
+
+def test_doubt_lengthens_the_charge_that_ends_at_the_seal_and_no_earlier_one() -> None:
+    ledger = taken((of(named()), 0), (of(), 10 * DAY), (of(named()), 30 * DAY), (of(), 60 * DAY))
+    assert reports(doubted(ledger, named(), seconds=70 * DAY - 5)) == [10, 40, LIFE - 70]
+
+
 def test_two_copies_of_a_charge_are_priced_by_the_longer_one() -> None:
     """Also where this release does not know its encoder and goes by what was stated."""
     short, long = (doubted(born(), named(expires="2026-12-25"), seconds=day * DAY) for day in (2, 5))

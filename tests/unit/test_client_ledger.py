@@ -79,6 +79,14 @@ def test_years_add_up_to_no_less_than_the_life(window: str, every: int) -> None:
     assert one.life_by_year[2027] == MEAN.prices(-(-(len(length) - first) // every)).life
 
 
+def test_no_window_is_allowed_that_is_not_wholly_charged() -> None:
+    weekly = named(window="week")  # begins and expires on a Tuesday
+    cut, one = weekly.windows, charge(weekly, "s", STARTS, midnight(weekly.expires))
+    first, last = cut.index(one.begins), cut.index(one.ends)
+    allowed = [w for w in range(first, last + 1) if one.allows(cut.start(w), cut.end(w))]
+    assert allowed == list(one.windows) == list(range(first + 1, last))
+
+
 def test_week_over_new_year_counts_where_it_begins() -> None:
     last = charge(named(window="week"), "s", midnight("2026-12-28"), midnight("2027-01-04"))
     assert list(last.life_by_year) == [2026]
@@ -195,6 +203,12 @@ def test_lower_version_is_refused_for_ever() -> None:
     assert take_up(ledger, of(named(version=3)), RESEARCH, STARTS + 4 * DAY).refused == {}
 
 
+def test_lower_version_of_the_same_encoding_does_not_go_on() -> None:
+    ledger = taken((of(named(version=2)), 0), (of(named()), DAY))
+    assert ledger.refused == {"a": "version 1 is below the 2 that was accepted here"}
+    assert ledger.accounts["a"].current is None
+
+
 def test_next_version_begins_when_it_is_accepted() -> None:
     ledger = taken((of(named()), 0), (of(named(version=2, window="hour")), 10 * DAY + 5))
     first, second = ledger.accounts["a"].charges
@@ -202,6 +216,13 @@ def test_next_version_begins_when_it_is_accepted() -> None:
     assert second.begins == STARTS + 10 * DAY + 5
     assert second.reports == (LIFE - 10) * 24 - 1
     assert ledger.accounts["a"].charged.steady == 2 * MEAN.prices(1).steady
+
+
+def test_dearest_definition_ever_accepted_counts_for_a_report_and_a_change() -> None:
+    versions = [(of(named(version=v, encoder=e)), v * DAY) for v, e in ((1, FRESH_MEAN), (2, MEAN), (3, FRESH_MEAN))]
+    charged = taken(*versions).accounts["a"].charged
+    assert charged.report == max(FRESH_MEAN.prices(1).report, MEAN.prices(1).report)
+    assert charged.change == MEAN.prices(LIFE).change > FRESH_MEAN.prices(LIFE).change
 
 
 def test_renewal_of_the_same_encoding_charges_the_life_again_and_the_steady_price_once() -> None:
@@ -241,6 +262,19 @@ def test_expiry_may_shrink_in_place_and_never_grow() -> None:
         assert take_up(ledger, of(again), RESEARCH, STARTS + 2 * DAY).accounts["a"].charges[0].reports == 90
     left = taken((of(shorter), 0), (of(), DAY), (of(longer), 2 * DAY))
     assert left.accounts["a"].charges[-1].reports == 88
+
+
+def test_longer_expiry_seen_in_place_is_not_taken_up_after_an_absence() -> None:
+    shorter, longer = named(expires="2027-03-01"), named(expires="2027-12-31")
+    back = taken((of(shorter), 0), (of(longer), DAY), (of(), 2 * DAY), (of(longer), 3 * DAY))
+    assert back.accounts["a"].charges[-1].reports == 87
+
+
+def test_expiry_before_the_seal_gives_back_nothing_that_was_reported() -> None:
+    ledger = taken((of(named()), 0))
+    ledger = replace(ledger, accounts={"a": replace(ledger.accounts["a"], sealed=STARTS + 100 * DAY)})
+    ledger = take_up(ledger, of(named(expires="2027-01-01")), RESEARCH, STARTS + 100 * DAY)
+    assert ledger.accounts["a"].charged.life == life(100)
 
 
 def test_treadmill_of_versions_is_held_to_the_limit_of_a_year() -> None:
@@ -309,6 +343,37 @@ def test_limit_for_ever_is_held_against_everything_that_was_charged() -> None:
     assert told.policy == policy
 
 
+def test_year_that_is_used_up_bars_no_version_of_another_year() -> None:
+    used, policy = taken((of(named()), 0)), replace(RESEARCH, life_per_year=100.0)
+    assert used.life_by_year[2027] > 100
+    later = of(named(version=2, step=2, starts="2028-01-01", expires="2028-02-01"))
+    assert take_up(used, later, policy, midnight("2028-01-01")).refused == {}
+
+
+def test_year_counts_every_charge_of_another_metric() -> None:
+    used = taken((of(named()), 0), (of(), 100 * DAY), (of(named()), 200 * DAY))
+    first, second = (charge.life_by_year[2027] for charge in used.accounts["a"].charges)
+    lock, total = of(named(), named("b")), first + second + life(64)
+    for limit, refused in ((total + 1e-6, False), (total - 1e-6, True)):
+        policy = replace(RESEARCH, life_per_year=limit)
+        assert bool(take_up(used, lock, policy, STARTS + 300 * DAY).refused) is refused
+
+
+@pytest.mark.parametrize(
+    ("limit", "price"),
+    [
+        ("steady", MEAN.prices(1).steady),
+        ("life_per_year", MEAN.prices(333).life),  # 2027
+        ("life_for_ever", MEAN.prices(LIFE).life),
+    ],
+)
+def test_newcomers_of_one_start_share_what_is_left_to_the_last_nat(limit: str, price: float) -> None:
+    lock = of(named("a"), named("b"))
+    for allowed, refused in ((price, {"b"}), (2 * price, set())):
+        limits: dict[str, Any] = {limit: allowed}
+        assert taken((lock, 0), policy=replace(RESEARCH, **limits)).refused.keys() == refused
+
+
 def test_refused_metric_is_taken_up_in_a_year_that_has_room() -> None:
     policy = replace(RESEARCH, life_per_year=240.0)
     lock = of(named(version=2, step=2, starts="2027-06-01", expires="2028-06-01"))
@@ -359,6 +424,15 @@ def test_another_secret_refunds_nothing_and_is_charged_anew() -> None:
     assert second.reports == LIFE - 10
     assert ledger.generation == 2
     assert ledger.steady == 2 * MEAN.prices(1).steady
+    assert not ledger.accounts["a"].continues(old.accounts["a"])  # what one secret recorded is not for the other
+
+
+def test_too_many_secrets_end_what_is_in_force() -> None:
+    many = replace(taken((of(named()), 0)), secrets=dict.fromkeys("stuv", STARTS))
+    account = take_up(many, of(named()), RESEARCH, STARTS + 10 * DAY).accounts["a"]
+    assert "4 secrets were drawn within a year" in account.refused
+    assert account.current is None
+    assert account.charged.life == life(10)
 
 
 def test_merging_keeps_the_later_seal_and_every_charge() -> None:
@@ -373,6 +447,27 @@ def test_merging_keeps_the_later_seal_and_every_charge() -> None:
         assert account.active
         assert account.current == new.accounts["a"].current
     assert merged(old, old) == replace(old, policy=old.policy)
+
+
+def test_merging_takes_what_either_copy_knows_of_a_secret_and_a_charge() -> None:
+    long = taken((of(named()), 0))
+    short = take_up(long, of(named(expires="2027-03-01")), RESEARCH, STARTS + DAY)
+    late = replace(long, secrets={"s": STARTS + 5}, accounts={"a": replace(long.accounts["a"], sent=3)})
+    early = replace(short, accounts={"a": replace(short.accounts["a"], sent=5)})
+    for one, other in ((late, early), (early, late)):
+        both = merged(one, other)
+        assert both.secrets == {"s": STARTS}
+        assert both.accounts["a"].sent == 5
+        (again,) = take_up(both, of(named()), RESEARCH, STARTS + 2 * DAY).accounts["a"].charges
+        assert again.reports == 90  # the end that either copy saw
+
+
+def test_merging_keeps_in_force_what_the_secret_in_use_runs() -> None:
+    mine = taken((of(named()), 0))
+    other = take_up(Ledger("c", "t", {"t": STARTS + 5}), of(named(version=2)), RESEARCH, STARTS + 5)
+    account = merged(mine, other).accounts["a"]
+    assert [charge.under for charge in account.charges] == ["t", "s"]
+    assert account.current == mine.accounts["a"].current
 
 
 # Records

@@ -1,9 +1,14 @@
 """`python -m hubbub.client`: what it prints, what it refuses, and that it needs and changes nothing."""
 
 import json
+import math
+import os
+import re
 import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +19,20 @@ from hubbub.client.__main__ import main
 from hubbub.client.policy import resolve
 from hubbub.clock import ManualClock
 from hubbub.lock import dump, shown
+from hubbub.windows import iso
 from tests.unit.client_support import DAY, ENDPOINT, FRESH_MEAN, MEAN, STARTS, Script
 from tests.unit.state_support import days, named, of, sealed
 
 NUMBER = "give a number from 0 to 480 min; it is clipped to that range"
 LOCK = of(named(), named("flag", kind="boolean"), named("fresh", encoder=FRESH_MEAN, report_every=28))
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> ManualClock:
+    """What previews take for now."""
+    clock = ManualClock(STARTS + DAY)
+    monkeypatch.setattr("hubbub.client.__main__.SystemClock", lambda: clock)
+    return clock
 
 
 @pytest.fixture
@@ -83,8 +97,8 @@ def test_ledger_in_words(place: Path, capsys: pytest.CaptureFixture[str]) -> Non
         assert question in lines
 
 
-def test_what_waits_and_what_runs(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    clock = ManualClock(STARTS + DAY + 60)
+def test_what_waits_and_what_runs(place: Path, capsys: pytest.CaptureFixture[str], clock: ManualClock) -> None:
+    clock.set(STARTS + DAY + 60)
     given = {"policy": "standard", "life": 300, "state_dir": place / "state", "clock": clock, "transport": Script()}
     client = Client(of(named()), ENDPOINT, background=False, **given)  # type: ignore[arg-type]
     client.consent("granted")
@@ -99,7 +113,10 @@ def test_what_waits_and_what_runs(place: Path, capsys: pytest.CaptureFixture[str
     assert tree["consent"] == "granted"
     _, out, _ = run(place, capsys, "ledger")
     assert "The person agreed.\n" in out
-    assert "  a for the window from 2026-12-02T00:00:00Z, not before 2026-12-0" in out
+    assert f"  a for the window from 2026-12-02T00:00:00Z, not before {waits['due']} unless" in out
+    with closing(sqlite3.connect(place / "state" / "state.db")) as database:
+        ((due,),) = database.execute("SELECT due FROM outbox")
+    assert waits["due"] == iso(math.ceil(due))  # text and JSON are never earlier than the report
     assert "\n  a, until 2026-12-04T00:00:00Z\n" in out
     assert waits["body"] not in out
     assert waits["body"] in run(place, capsys, "ledger", "--waiting")[1]
@@ -158,7 +175,8 @@ def test_preview_in_words(place: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert out.startswith("a = 700. Nothing is recorded or sent by looking.\n")
     assert "480 min (number 480 of 0 to 480; what lies outside is clipped)" in out
     assert "drawn once from this installation's secret" in out
-    assert "  0 min           26.9%\n  480 min         73.1%" in out or "  0 min           73.1%\n" in out
+    assert "  0 min           26.9 %\n  480 min         73.1 %" in out or "  0 min           73.1 %\n" in out
+    assert "in the clear" not in out
     _, out, _ = run(place, capsys, "preview", *with_lock(place), "flag", "Yes")
     assert "value             yes (number 1 of 0 to 1" in out
     _, out, _ = run(place, capsys, "preview", *with_lock(place), "fresh", "1")
@@ -171,6 +189,26 @@ def test_preview_keeps_its_permanent_answer(place: Path, capsys: pytest.CaptureF
         (120, "120 min", tuple(seen[0]["answer"]))
     }
     assert {one["payload"] for one in seen} == {"00", "80"}  # 120 equal draws have a chance below 10**-11
+
+
+def test_a_preview_outside_the_life_of_the_metric_has_no_bytes(
+    place: Path, capsys: pytest.CaptureFixture[str], clock: ManualClock
+) -> None:
+    ends = STARTS + 364 * DAY
+    for now, said in {
+        STARTS - 0.5: "none yet: the metric begins 2026-12-01T00:00:00Z, nothing is recorded before",
+        STARTS: "",
+        ends - 0.5: "",
+        ends: "none: the metric ended 2027-11-30T00:00:00Z, nothing is recorded any more",
+    }.items():
+        clock.set(now)
+        _, out, _ = run(place, capsys, "preview", *with_lock(place), "a", "90")
+        plain = told(place, capsys, "preview", *with_lock(place), "a", "90")
+        assert (plain["begins"], plain["ends"]) == ("2026-12-01T00:00:00Z", "2027-11-30T00:00:00Z")
+        assert (plain["payload"] is None) == (plain["chances"] == {}) == bool(said)
+        assert ("How often" in out) == (": one possible report" in out) == (not said)
+        if said:
+            assert out.endswith(f"\nbytes to send     {said}\n")
 
 
 @pytest.mark.parametrize(
@@ -207,6 +245,22 @@ def test_it_runs_with_the_standard_library_alone_beside_a_running_program(place:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("Collection c; ")
     state.close()
+
+
+@pytest.mark.parametrize("module", ["hubbub.client", "hubbub"])
+def test_output_that_nobody_reads_ends_quietly(place: Path, module: str) -> None:
+    more = ["ledger"] if module == "hubbub.client" else ["ledger", "show"]
+    command = [sys.executable, "-m", module, *more, "--state", str(place / "state")]
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as unread:
+        done = subprocess.run(command, stdout=unread, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "")
+    if Path("/dev/full").exists():
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        assert done.returncode == 2
+        assert re.fullmatch("hubbub: .*o space left on device\n", done.stderr)
 
 
 def test_usage_errors_exit_with_two(capsys: pytest.CaptureFixture[str]) -> None:

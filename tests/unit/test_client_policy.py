@@ -59,6 +59,7 @@ def test_standard_leaves_the_life_to_the_app() -> None:
 def test_life_may_only_lower_what_a_policy_has() -> None:
     assert resolve("strict") is STRICT
     assert resolve("strict", 7).life == 7
+    assert resolve("strict", 15).life == 15
     for more in (15.1, "unlimited"):
         with pytest.raises(PolicyError, match=r"policy strict: life=.* is more than its 15 nats a year; leave it out"):
             resolve("strict", more)

@@ -1,6 +1,6 @@
 """What every state must keep to: windows, seals, the outbox, consent; in memory and in a folder alike."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -111,6 +111,49 @@ def test_failure_while_sealing_leaves_all_as_it_was(state: State) -> None:
     assert state.outbox() == []
     assert state.ledger().accounts[NAME].sealed == STARTS
     assert sealed(state, 30) == {"a10": b"(7.0, '')", "a20": b"(None, '')"}
+
+
+def test_only_windows_of_the_encodings_asked_for_are_sealed(state: State) -> None:
+    begin(state)
+    state.run([window(10), window(10, "b")])
+    state.seal(STARTS + 20, encode, {"a": "0" * 64, "b": BOTH.metrics["b"].hash})
+    assert ids(state) == ["b10"]
+    assert record(state, 10, 1.0)
+
+
+def test_calls_from_within_a_seal_encode_no_window_twice() -> None:
+    """As a host's signal handler may make them: its windows neither run again nor fall back behind a later seal."""
+    state = MemoryState()
+    begin(state)
+    state.run([window(10), window(20)])
+    order: list[int] = []
+
+    def again(running: Running) -> Report:
+        order.append(running.start - STARTS)
+        if len(order) == 1:
+            state.run([window(10)])
+            state.seal(STARTS + 30, again)
+        return encode(running)
+
+    state.seal(STARTS + 30, again)
+    assert order == [10, 20]
+    assert state.ledger().accounts[NAME].sealed == STARTS + 30
+    state.run([window(10), window(20)])
+    assert sealed(state, 40).keys() == {"a10", "a20"}
+
+
+@pytest.mark.parametrize("call", [lambda state: begin(state, of(), 20), lambda state: state.wipe(STARTS + 20)])
+def test_what_is_wiped_from_within_a_seal_leaves_no_report(call: Callable[[State], object]) -> None:
+    state = MemoryState()
+    begin(state)
+    state.run([window(10)])
+
+    def wiped(running: Running) -> Report:
+        call(state)
+        return encode(running)
+
+    state.seal(STARTS + 20, wiped)
+    assert state.outbox() == []
 
 
 def test_window_without_a_report_is_sealed_all_the_same(state: State) -> None:
@@ -271,6 +314,13 @@ def test_wipe_forgets_values_and_outbox_and_keeps_the_seals(state: State) -> Non
     assert {account.sealed for account in state.ledger().accounts.values()} == {STARTS + 15}
     state.run([window(15)])
     assert sealed(state, 100).keys() == {"a15"}
+
+
+def test_a_wipe_within_a_second_seals_what_began_in_it(state: State) -> None:
+    begin(state)
+    state.wipe(STARTS + 15.5)
+    state.run([window(15), window(15, "b")])
+    assert sealed(state, 100) == {}
 
 
 def test_a_wipe_by_a_clock_set_back_opens_nothing(state: State) -> None:

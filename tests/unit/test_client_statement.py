@@ -20,12 +20,14 @@ from hubbub.client.past import one_change, one_day, told
 from hubbub.client.policy import RESEARCH, Policy
 from hubbub.client.reporter import Reporter
 from hubbub.client.secret import Memory
-from hubbub.client.showing import preview_text
+from hubbub.client.showing import preview_plain, preview_text
 from hubbub.client.sqlite import SqliteState
 from hubbub.client.state import StateError
 from hubbub.client.statement import ledger_plain, ledger_text
-from hubbub.encoders.base import SCALE, Prices
+from hubbub.encoders.base import SCALE, Encoder, Prices
+from hubbub.encoders.d_bit_flip import DBitFlip
 from hubbub.encoders.grr import Grr
+from hubbub.encoders.olh_pool import OlhPool
 from hubbub.encoders.randomized_response import RandomizedResponse
 from hubbub.lock import Lock, Metric, shown
 from tests.unit.client_support import DAY, FRESH_MEAN, MEAN, STARTS, YES_NO
@@ -50,7 +52,7 @@ def sent(ledger: Ledger, day: float, reports: int) -> Ledger:
 
 
 def seen(ledger: Ledger, waiting: int = 0, consent: str = "", forbidden: str = "") -> Seen:
-    waits = [Waiting("a", STARTS, 0.0, 0, "{}")] * waiting
+    waits = [Waiting("a", STARTS, 0, 0, "{}")] * waiting
     return Seen(Memory(b"", "", 0, consent, ledger), waits, [], forbidden)
 
 
@@ -106,6 +108,12 @@ def test_hours_before_and_after_a_change_are_of_one_day() -> None:
     assert one_change(again) == MEAN.prices(1).change  # no hour is reported under both
     renewed = sent(at(told, of(named(window="hour", version=2)), 10.5), 11, 264)
     assert one_day(renewed) == pytest.approx(MEAN.prices(24).life)
+
+
+def test_hours_of_a_day_under_two_encodings_are_both_told() -> None:
+    told = sent(at(BORN, of(named(window="hour")), 0), 10.5, 252)
+    other = sent(at(told, of(named(window="hour", version=2, step=2)), 10.5), 11, 264)
+    assert one_day(other) == pytest.approx(2 * MEAN.prices(24).life)
 
 
 LIES = RandomizedResponse(SCALE // 4, 0, 0)  # each report lies with a chance of 1/4, drawn afresh
@@ -199,6 +207,18 @@ def test_sums_of_what_was_told_are_not_above_all_that_was_told() -> None:
         assert max(so_far for so_far, _ in found.values()) == found["any two histories, for ever"][0]
 
 
+def test_all_that_was_told_is_summed_over_metrics_and_what_was_charged_is_told_by_year() -> None:
+    ledger = sent(at(BORN, of(named(), named("b")), 0), 10, 10)
+    assert totals(ledger)["any two histories, for ever"] == (
+        shown(2 * MEAN.prices(10).life),
+        shown(2 * MEAN.prices(364).life),
+    )
+    assert ledger_plain(ledger)["metrics"]["a"]["life_by_year"] == {
+        "2026": shown(MEAN.prices(31).life),
+        "2027": shown(MEAN.prices(333).life),
+    }
+
+
 def test_nothing_over_is_nothing_told() -> None:
     fresh = at(BORN, of(named()), 0)
     assert (one_day(fresh), one_change(fresh)) == (0, 0)
@@ -214,6 +234,18 @@ def test_a_panel_never_has_more_left_than_was_charged() -> None:
     ledger = sent(at(BORN, lock, 0), 1, 0)
     assert ledger_plain(ledger, None, seen(ledger, waiting=1))["metrics"]["a"]["reports_left"] == charged - 1
     assert "reported in one day of 28: its turn in a panel" in words(ledger, lock)
+
+
+def test_what_was_sent_before_a_renewal_takes_nothing_from_what_may_follow() -> None:
+    told = sent(at(BORN, of(named()), 0), 182, 182)
+    renewed = at(told, of(named(version=2, starts="2027-06-01", expires="2028-05-31")), 200)
+    assert ledger_plain(renewed)["metrics"]["a"]["reports_left"] == 365
+
+
+def test_reports_that_wait_count_for_their_own_metric() -> None:
+    ledger = sent(at(BORN, of(named(), named("b")), 0), 1, 0)
+    metrics = ledger_plain(ledger, None, seen(ledger, waiting=3))["metrics"]
+    assert [metrics[name]["reports_left"] for name in "ab"] == [361, 363]
 
 
 def test_after_a_denial_the_running_window_does_not_follow() -> None:
@@ -243,6 +275,16 @@ def test_first_day_of_what_was_sent() -> None:
         "sent 3 reports that the collector took or refused for good;"
         " about windows from 2026-12-03T00:00:00Z to 2026-12-06T00:00:00Z"
     ) in words(ledger)
+
+
+def test_windows_of_what_was_sent_reach_from_the_first_charge_to_the_last() -> None:
+    gone = at(sent(at(BORN, of(named()), 0), 10, 10), of(), 10)
+    back = sent(at(gone, of(named()), 30), 40, 20)
+    assert ledger_plain(back)["metrics"]["a"]["first_window_begins"] == "2026-12-01T00:00:00Z"
+    assert (
+        "sent 20 reports that the collector took or refused for good;"
+        " about windows from 2026-12-01T00:00:00Z to 2027-01-10T00:00:00Z"
+    ) in words(back)
 
 
 def test_turns_and_absences_are_named() -> None:
@@ -304,6 +346,43 @@ def test_preview_says_what_becomes_of_other_values(
     metric = named(kind=kind, encoder=Grr(3, 2**31, 2**31, 1), labels=labels)
     text = preview_text(metric, str(value), Reporter(metric, "c", bytes(32), "").preview(value))
     assert f"value             {said}\n" in text
+
+
+@pytest.mark.parametrize(
+    ("encoder", "kept", "clear", "lead"),
+    [
+        (OlhPool(3, 3, 2**30, 2**29, 1), 1, "the same for every device\n", "these bytes, with"),
+        (OlhPool(9, 3, 2**30, 2**29, 1), 1, "drawn once for each device, one of 4, the same in", "these bytes, with"),
+        (OlhPool(9, 3, 2**30, 0, 0), 0, "drawn again for each report, without a look at", "these bytes, with"),
+        (DBitFlip(9, 2, 2**30, 2**29, 1), 2, "drawn once for each device, one of 9, the same in", "these bytes, with"),
+        (DBitFlip(9, 2, 2**30, 0, 0), 0, "drawn again for each report, without a look at", "these bytes, with"),
+        (DBitFlip(3, 3, 2**30, 2**29, 1), 3, "", "these bytes are"),
+        (Grr(3, 2**31, 2**31, 1), 1, "", "these bytes are"),
+    ],
+)
+def test_preview_names_what_is_sent_in_the_clear(encoder: Encoder, kept: int, clear: str, lead: str) -> None:
+    metric = named(kind="choice", encoder=encoder, labels=tuple("abcdefgh"[: encoder.size - 1]))
+    seen = Reporter(metric, "c", bytes(32), "").preview("b")
+    fields = list(seen.payload[: encoder.public])
+    assert preview_plain(metric, seen)["in_the_clear"] == fields
+    text = preview_text(metric, "b", seen)
+    shown = f"\nin the clear      {' '.join(map(str, fields))}: {clear}"
+    assert (shown in text) if clear else ("in the clear" not in text)
+    assert f"How often {lead}" in text
+    answer = " ".join(map(str, seen.answer[len(seen.answer) - kept :])) if kept else "none"
+    assert f"\npermanent answer  {answer}: " in text
+
+
+def test_a_life_of_one_report_is_one_report() -> None:
+    """Under the metric all prices are that of the report; the sums charged cover renewals, and that is said."""
+    ledger = at(BORN, of(named(expires="2026-12-02")), 0)
+    assert ledger_plain(ledger)["metrics"]["a"]["prices"] == dict.fromkeys(Prices._fields, shown(MEAN.prices(1).report))
+    assert any(line.startswith("may follow 1 report at most, for one day from") for line in words(ledger))
+    assert totals(ledger)["values that never change"][1] == shown(MEAN.prices(1).steady)
+    text = " ".join(words(ledger))
+    assert (
+        "They reckon with renewals, which go on with the same permanent answers; so for few reports they can be" in text
+    )
 
 
 def test_limits_that_are_none_are_null() -> None:

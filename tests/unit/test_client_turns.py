@@ -248,6 +248,20 @@ def test_filled_windows_end_where_grace_does() -> None:
         assert set(sent(script)) == set(range(first, int(away)))  # of what ends at 15 nothing could arrive at 20
 
 
+def test_windows_that_ended_by_then_are_not_filled_in_again() -> None:
+    reporter = Reporter(HIDDEN, "app", bytes(32), "")
+    missed = reporter.missed(at(8.5), at(5))
+    assert [(running.start, running.stop) for running in missed] == [(at(day), at(day + 1)) for day in (5, 6, 7)]
+
+
+def test_what_is_no_window_of_the_definition_has_no_report() -> None:
+    reporter = Reporter(HIDDEN, "app", bytes(32), "")
+    day = reporter.around(at(3))
+    assert reporter.encode(day, at(5)) is not None
+    odd: list[dict[str, Any]] = [{"start": day.start + 1}, {"stop": day.stop + 1}, {"hash": "0" * 64}]
+    assert [reporter.encode(replace(day, **changes), at(5)) for changes in odd] == [None] * 3
+
+
 def test_only_turns_are_filled_in_and_only_within_the_life() -> None:
     script, clock, state = Script(), ManualClock(at(0.5)), MemoryState()
     changes: dict[str, Any] = {

@@ -125,3 +125,12 @@ def test_a_mean_whose_second_report_is_gone_is_a_plain_one(tmp_path: Path) -> No
         assert shown.status == 200
         assert not any(link.partition("?")[0] == f"/m/{other}" for link in shown.linked())
         assert "among active" not in shown.words
+
+
+def test_both_of_a_life_of_one_report_cost_one_of_each(tmp_path: Path) -> None:
+    once = {"active": "true", "epsilon": "4.0", "upper": "240", "starts": "2026-12-01", "expires": "2026-12-02"}
+    made = build(loads(text(MEAN | once).encode(), "t"))
+    with open_store(tmp_path / "once.db") as store:
+        store.accept(made)
+        shown = page(create_app(store, clock=ManualClock(NOW)), f"/m/{NAME}").words.replace("\xa0", " ")
+    assert "Both together: ε 4 for one of each, ε 4 for a device that never changes" in shown

@@ -20,7 +20,7 @@ from hubbub.definitions import (
     worth_lines,
 )
 from hubbub.lock import dump, parse
-from hubbub.privacy import explain
+from hubbub.privacy import explain, nats
 from tests.unit.definitions_support import BOOLEAN, MEAN, TOP, Shell, lines
 
 TODAY = datetime.date(2026, 12, 1)
@@ -110,6 +110,8 @@ def test_lint_says_what_turns_cost_and_gain() -> None:
         "takes turns in usage (app.a, app.b, app.c): one report for each day instead of 3, intervals of one day 1.7 "
         f"times as wide; for the group, one changed day costs epsilon {one:.3f} instead of "
     )
+    lives = (math.fsum(metric.prices.life for metric in found.metrics.values()) for found in (lock, alone))
+    assert said.endswith("the whole life {} instead of {}".format(*map(nats, lives)))
     assert said in worth_lines(lock.metrics["app.a"], of(reviews, "app.a"))
     cure = {cure.key: cure for cure in of(reviews, "app.a").cures}["rotation"]
     assert cure.margin == pytest.approx(of(reviews, "app.a").worth[0].margin / math.sqrt(3))
@@ -164,6 +166,9 @@ def test_lint_warns_where_another_metric_tells_what_is_hidden() -> None:
     (warning,) = [warning for warning in of(reviews, "app.b").warnings if "hides little" in warning]
     assert 'reports of app.a (and 1 other metric) with presence = "ran" tell in which windows' in warning
     assert not of(reviews, "app.a").warnings
+    fed = tables | {"app.c": MEAN | {"active": "true"}}  # its second report tells nothing more of when it ran
+    reviews = review(loads(text(fed).encode(), "metrics.toml"), TODAY)
+    assert any("reports of app.a (and 1 other metric)" in warning for warning in of(reviews, "app.b").warnings)
     turns = {"app.a": BOOLEAN} | {name: tables[name] | {"rotation": '"usage"'} for name in ("app.b", "app.c")}
     warnings = of(review(loads(text(turns).encode(), "metrics.toml"), TODAY), "app.b").warnings
     assert any("reports of app.c of its own group usage (and 1 other metric)" in warning for warning in warnings)

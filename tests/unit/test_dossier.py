@@ -13,6 +13,7 @@ import pytest
 
 from hubbub import cli
 from hubbub.cli import output
+from hubbub.client.charges import whole
 from hubbub.definitions import build, loads
 from hubbub.dossier import LANGUAGES, dossier, notice, page
 from hubbub.dossier.deployments import DEPLOYMENTS
@@ -23,7 +24,7 @@ from hubbub.dossier.wordings import CHINESE, ENGLISH
 from hubbub.encoders.rappor import Rappor
 from hubbub.errors import ParameterError
 from hubbub.lock import Lock, dump
-from hubbub.privacy import describe, explain
+from hubbub.privacy import describe, explain, nats, percent
 from hubbub.wire import unpack
 from tests.unit.definitions_support import BOOLEAN, MEAN, TOP, lines
 
@@ -109,6 +110,22 @@ def test_owners_that_differ_stand_beside_their_metrics() -> None:
     assert "Owners:" not in asked
 
 
+def test_what_is_said_of_all_metrics_holds_for_each() -> None:
+    weekly = dossier(built({"a": BOOLEAN, "b": BOOLEAN, "c": BOOLEAN | {"window": '"week"'}}))
+    assert "told once for each" not in part(weekly, "## What leaves a device")
+    for name, window in (("a", "day"), ("b", "day"), ("c", "week")):
+        assert f"| told once for each | {window} |" in part(weekly, f"### {name}")
+
+
+def test_graces_and_absences_are_told() -> None:
+    text = dossier(built({"a": BOOLEAN | {"grace": '"36h"'}, "b": MEAN | {"presence": '"hidden"'}}))
+    assert "Reports are taken until 36 to 336 hours after the end of their window." in text
+    for name, hours, absent in (("a", 36, "no report"), ("b", 336, "reported as 0 once it runs again")):
+        own = part(text, f"### {name}")
+        assert f"| accepted until after a window's end | {hours} hours |" in own
+        assert f"| a window in which the program never ran | {absent} |" in own
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_the_example_is_what_a_device_could_send(name: str) -> None:
     metric = ALL.metrics[name]
@@ -126,11 +143,38 @@ def test_the_example_is_what_a_device_could_send(name: str) -> None:
     assert shown == example(metric, ALL.collection)
     assert f"```json\n{shown.body}\n```" in TEXT
     assert SECRET.hex() not in TEXT
-    given = [chance for _, chance in shown.chances]
-    assert all(0 < chance < 1 for chance in given)
-    if not metric.encoder.public:
-        loss = metric.encoder.prices(1).report
-        assert max(given) <= min(given) * 2.718281828459046**loss * (1 + 1e-9)
+    assert shown.clear == payload[: metric.encoder.public]
+    own = part(TEXT, f"### {name}")
+    assert ("\nIn the clear in this payload: " in own) == bool(metric.encoder.public)
+    given = [1.0 if said == "as often" else float(said.split()[0]) for _, said in shown.often]
+    assert all(said.endswith("as often" if shown.seldom else " %") for _, said in shown.often)
+    loss = metric.encoder.prices(1).report
+    assert max(given) <= min(given) * math.exp(loss) * 1.01  # printed with three digits
+
+
+def test_the_example_tells_what_is_in_the_clear_and_counts_it() -> None:
+    labels = ", ".join(f'"l{i}"' for i in range(120))
+    choice = BOOLEAN | {"kind": '"choice"', "categories": f"[{labels}]"}
+    lock = built(
+        {
+            "a": choice | {"mechanism": '"olh_pool"'},
+            "b": KINDS["e.words"],
+            "c": FRESH | {"kind": '"choice"', "categories": f"[{labels}]", "mechanism": '"olh"'},
+        }
+    )
+    text = dossier(lock)
+    a, b, c = (part(text, f"### {name}") for name in "abc")
+    stays = "drawn once for each device, one of {}, the same in all of its reports.\n"
+    seed, cohort = (example(lock.metrics[name], lock.collection).clear[0] for name in "ab")
+    assert f"In the clear in this payload: {seed}; {stays.format(121)}" in a
+    assert f"In the clear in this payload: {cohort}; {stays.format(16)}" in b
+    assert "; drawn again for each report, without a look at the value.\n" in c
+    (own,) = re.findall(r"l0: ([0-9.]+) %", a)
+    odds = [float(p) for p in lock.metrics["a"].encoder.chances()]  # type: ignore[attr-defined]
+    assert min(abs(float(own) - 100 * p / 121) for p in odds) < 0.001
+    assert "This payload, beside a device with this value, is sent by one with no word: " in b
+    assert "; this word: as often." in b
+    assert "This payload, beside a device with this value, is sent by one with none: " in c
 
 
 def test_sums_are_those_of_devices() -> None:
@@ -139,6 +183,8 @@ def test_sums_are_those_of_devices() -> None:
     assert "| all reports about one day | 2.000 | from even odds to 88.1 % |" in asked
     assert "| a device on which nothing ever changes, while these last | 4.000 |" in asked
     assert "| **this lock** | **2.816** | one day of one installation |" in asked
+    assert "| **this lock** | **2.000** | all reports about one day, by themselves |" in asked
+    assert "| **this lock** | **4.000** | values that never change, while these last |" in asked
     assert "| `strict` | refused |" in asked
     assert "reports about one day: 2 nats are more than the 1 allowed" in asked
     assert "| `standard` | accepted; the limit on the prices of a year is the app's own to write |" in asked
@@ -150,9 +196,13 @@ def test_what_has_changed_since() -> None:
     assert "Nothing has changed." in dossier(old, old)
     changed = dossier(more, old).split("## Since the last approved one")[1]
     assert "2 of 2 metrics differ; more is asked of devices by 2." in changed
-    assert "**asks for more**: one report: epsilon 1.000 -\\> 2.000" in changed or "1.000 -> 2.000" in changed
+    assert "**asks for more**: one report: epsilon 1.000 → 2.000" in changed
+    assert "\\>" not in changed
     moved = dossier(Lock("another", old.metrics), old)
     assert "The one approved last is of another collection, `editor-desktop`: every device begins anew." in moved
+    again = built({"a": MEAN | {"version": "2", "description": '"Better text"'}})
+    for since, breaks in ((changed, True), (dossier(again, old).split("## Since the last approved one")[1], False)):
+        assert ("old and new estimates are not of the same thing" in since) is breaks
     less = dossier(old, more).split("## Since the last approved one")[1]
     assert "**b**: removed, version 1" in less
 
@@ -180,6 +230,9 @@ def test_text_of_a_definition_never_takes_part_in_the_layout(text: str) -> None:
         for drawn in re.findall(r"<table>(.*?)</table>", shown, re.S):
             cells = {len(re.findall("<t[hd]>", row)) for row in drawn.split("</tr>") if "<t" in row}
             assert len(cells - {0}) == 1
+    shown = page(dossier(lock), text)
+    assert f"<p>{escape(text)}</p>" in shown  # the description
+    assert f"<td>{escape(text)}</td>" in shown  # the purpose
 
 
 def test_the_page_loads_nothing() -> None:
@@ -226,8 +279,28 @@ def test_the_notice_says_how_sure_one_can_become() -> None:
     assert "travels with each report, one of so many: e.words (16)." in shown
     assert "its turn can be seen, one of so many: g.panel (5)." in shown
     assert "Once for each day, at most one in 5, from 2026-12-01 until the day before 2027-11-30." in shown
-    assert "told to come from the same device: e.words." in shown
+    assert "told to come from the same device: e.words, g.panel." in shown
     assert "g.panel" not in notice(built({"a": MEAN}))
+
+
+def test_the_notice_sums_over_metrics_and_tells_the_dearest_report_and_year() -> None:
+    weekly = FRESH | {"window": '"week"', "expires": "2027-02-15"}  # four weeks of 2026, six of 2027
+    lock = built({"a": weekly | {"epsilon": "0.2"}, "b": weekly | {"epsilon": "0.1"}})
+    text = notice(lock)
+    for said, loss in (
+        ("becomes at most {} sure of one by reading it", 0.2),
+        ("All reports about one day together: at most {} sure.", 0.3),
+        ("if nothing ever changes on your device: at most {} sure.", 3.0),
+        ("two different courses of the whole year: at most {} sure.", 1.8),
+    ):
+        assert said.format(percent(loss)) in text
+    hardly = built({"a": BOOLEAN | {"epsilon": "4", "permanent_epsilon": "5"}})
+    assert 0.5 < hardly.metrics["a"].encoder.linkage_bits < 1
+    assert "told to come from the same device" not in notice(hardly)
+    (ran,) = (line for line in notice(ALL).splitlines() if line.startswith("- In which hours"))
+    assert "g.panel" not in ran
+    apart = built({"a": MEAN, "b": MEAN | {"dimensions": '{ os = ["mac"] }'}})
+    assert "without disguise: os (mac)." in answers(apart)[0]
 
 
 def answers(lock: Lock, language: str = "en") -> list[str]:
@@ -286,6 +359,39 @@ def test_what_the_stores_are_told_names_each_metric_and_each_fact_once() -> None
     assert data.endswith("without disguise: channel (stable, beta), os (mac). Nothing else of the person.")
     assert "one of so many: d (16). By when" in tied
     assert f"{TOLD_EN}d. How many bits" in tracking
+
+
+def test_who_mixes_reports_on_the_way_is_a_recipient() -> None:
+    mixed = FRESH | {"shuffler": '"Mix*net*, by X"'}
+    lock = built({"a": mixed, "b": BOOLEAN, "c": mixed, "d": FRESH | {"shuffler": '"Other"'}})
+    for language, named, said in (
+        ("en", "Mix\\*net\\*, by X (a, c), Other (d).", ("who mixes them", "a recipient who", "whoever mixes reports")),
+        ("zh", "Mix\\*net\\*, by X（a、c）、Other（d）。", ("由其混合", "也是接收方", "混合报告的一方")),
+    ):
+        words = {"en": ENGLISH, "zh": CHINESE}[language]
+        (seen,) = (one for one in part(notice(lock, language), f"## {words.seen}").splitlines() if named in one)
+        shared, _, kept = answers(lock, language)[-3:]
+        for line, phrase in zip((seen, shared, kept), said, strict=True):
+            assert phrase in line
+        assert shared.endswith(named)
+        without = notice(built({"b": BOOLEAN}), language)
+        assert not any(phrase in without for phrase in said)
+    text = dossier(lock)
+    assert "| Mix\\*net\\*, by X, who mixes reports of a, c on the way, as the owners declare | " in text
+    assert "| Other, who mixes reports of d on the way, as the owners declare | " in text
+    assert "| under which agreement reports are mixed on the way, in which country, " in text
+    alone = dossier(built({"b": BOOLEAN}))
+    assert "on the way, as the owners declare" not in alone
+    assert "under which agreement" not in alone
+
+
+def test_reports_that_can_be_told_to_be_of_one_device_are_the_same_everywhere() -> None:
+    whole = BOOLEAN | {"permanent_epsilon": "1", "changes_visible": "true"}
+    lock = built({"a": BOOLEAN, "b": KINDS["e.words"], "c": KINDS["g.panel"], "d": whole})
+    for language, told, names in (("en", TOLD_EN, "b, c, d."), ("zh", TOLD_ZH, "b、c、d。")):
+        found = [line for line in notice(lock, language).splitlines() if told in line]
+        assert len(found) == 2
+        assert all(f"{told}{names}" in line for line in found)
 
 
 def test_a_language_that_is_not_there() -> None:
@@ -356,7 +462,7 @@ def test_how_far_reports_belong_together_is_told_metric_by_metric() -> None:
         clear = public + math.log2(metric.report_every)
         assert clear + linkage <= float(row[0]) < clear + linkage + 0.01
         assert clear <= float(row[1]) < clear + 0.01
-    assert "told to come from the same device: b, c." in notice(lock)
+    assert "told to come from the same device: b, c, d." in notice(lock)
     assert "told to come from the same device" not in notice(built({"a": BOOLEAN}))
 
 
@@ -364,3 +470,22 @@ def test_an_hourly_day_counts_each_of_its_windows() -> None:
     lock = built({"a": BOOLEAN | {"window": '"hour"'}})
     change = lock.metrics["a"].prices.change
     assert f"**{math.ceil(24 * change * 1000) / 1000:.3f}** | one day of one installation" in dossier(lock)
+
+
+def test_a_changed_day_counts_each_report_of_it_at_the_dearest_members() -> None:
+    names, group = "abcde", {"rotation": '"usage"'}
+    for window, rounds, rest in (("hour", 4, 4), ("day", 0, 1), ("week", 0, 1)):
+        turns = group | {"window": f'"{window}"'}
+        lock = built({name: BOOLEAN | turns | {"epsilon": f"{i}.0"} for i, name in enumerate(names, 1)})
+        prices = sorted((metric.prices.change for metric in lock.metrics.values()), reverse=True)
+        day, text = rounds * sum(prices) + sum(prices[:rest]), dossier(lock)
+        assert f"**{nats(day)}** | one day of one installation" in text
+        assert f"| one window in which everything changes | {nats(prices[0])} |" in text
+
+
+def test_histories_of_each_year_are_summed_over_metrics() -> None:
+    lock = built({"a": MEAN, "b": BOOLEAN})
+    years = [whole(metric).life_by_year for metric in lock.metrics.values()]
+    text = dossier(lock)
+    for year in (2026, 2027):
+        assert f"| any two histories of the year {year} | {nats(sum(one[year] for one in years))} |" in text

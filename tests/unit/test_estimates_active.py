@@ -91,6 +91,23 @@ def test_a_single_window_is_its_row(store: Store) -> None:
     for field in Period.__struct_fields__:
         if field not in ("windows", "left_out", "se_opposed"):
             assert getattr(found, field) == getattr(row, field), field
+    mean, share = (one for one in rows(store, now=CLOSED, end=end(FIRST)) if one.category is None)
+    ratio = (mean.value or 0) / (share.value or 1)
+    assert row.value == pytest.approx(ratio)
+    for key in ("se", "se_shared"):
+        assert getattr(row, key) == pytest.approx(
+            math.hypot(getattr(mean, key), ratio * getattr(share, key)) / (share.value or 0)
+        )
+
+
+def test_an_interval_wider_than_the_range_is_too_uncertain(store: Store) -> None:
+    mean, share = metrics()
+    zeros = [round(2000 * float(of_metric(metric).encoder.law(0)[(1,)])) for metric in (mean, share)]
+    over_days(store, [((2000, zeros[0] + 40), (2000, zeros[1] + 60))])
+    found = among(store, 1)
+    assert found.value is not None
+    assert (found.ci_high or 0) - (found.ci_low or 0) > 240
+    assert found.state == "too_uncertain"
 
 
 def test_windows_that_lack_one_of_the_two_are_left_out(store: Store) -> None:

@@ -228,6 +228,29 @@ def test_windows_of_different_size() -> None:
     assert together < found.se < 1.1 * together
 
 
+@pytest.mark.parametrize("slope", [0.6, 0.0, -0.6])
+@pytest.mark.parametrize("kept", [(0.1, 0.2, 0.15), (0.9, 0.85, 0.8)])
+def test_each_end_is_as_far_out_as_the_errors_of_that_mean(kept: tuple[float, ...], slope: float) -> None:
+    shares, n, turns = np.array(kept), np.array([5_000, 6_000, 50_000]), [0, 0, 1]
+    found = combine(shares, n, turns, noise=0.7, slope=slope, level=0.95)
+    lead = np.array([(5_000**-0.5 + 6_000**-0.5) * size**-0.5 for size in n[:2]] + [1 / 50_000])
+    (pull, lean), (u, far) = (
+        (shares @ part / part.sum(), 3 * part @ lead / (part.sum() * lead.sum())) for part in (lead, 1 / n)
+    )
+    value = shares.mean()
+
+    def reach(mean: float) -> float:
+        off = mean - value
+        at, drawn = pull + lean * off, 0.7 + slope * (u + far * off)
+        return Z * math.sqrt((1 / n).sum() / 9 * drawn + lead.sum() / 9 * at * (1 - at))
+
+    assert found.method == "wilson"
+    assert lean > 1.05
+    assert reach(value) == pytest.approx(Z * float(found.se))
+    for edge in map(float, (found.low, found.high)):
+        assert abs(edge - value) == pytest.approx(max(reach(edge), reach(value)), rel=1e-9)
+
+
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(1, 10**6), st.integers(0, 3)), min_size=1, max_size=30))
 def test_no_error_that_windows_can_share_is_larger(windows: list[tuple[float, int, int]]) -> None:
     """All windows of a turn off the same way, each by its own standard error."""

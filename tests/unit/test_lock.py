@@ -12,6 +12,7 @@ from hubbub.encoders.rappor import Rappor
 from hubbub.errors import HubbubError, LockError
 from hubbub.lock import KINDS, MILLION, Lock, Metric, dump, parse, shown
 from hubbub.lock import reading as module
+from hubbub.mechanisms import registry as mechanisms
 from hubbub.windows import midnight
 from tests.unit.sample_lock import MINUTES, YES_NO, lock, metric
 
@@ -328,6 +329,47 @@ def test_a_shuffler_stands_where_it_is_given_and_beside_fresh_noise_alone() -> N
         refused(with_entry(shuffler=wrong), where)
     for kept in (metric(shuffler="w"), metric(RandomizedResponse(YES_NO.low, YES_NO.low, 1), shuffler="w")):
         assert "cannot stand beside permanent answers" in refused(dump(lock(kept)), where).problem
+
+
+def test_a_choice_has_one_label_fewer_than_values_and_no_grid() -> None:
+    made = mechanisms["grr"].from_epsilon(1, categories=4).encoder
+    for labels in (("a", "b"), ("a", "b", "c", "d"), ("a", "b", "b"), ("a", "b", "none")):
+        refused(dump(lock(metric(made, kind="choice", labels=labels))), f'metrics."{NAME}".labels')
+    grids: list[dict[str, Any]] = [{"step": 2}, {"lower": 1}]
+    for changes in grids:
+        refused(dump(lock(metric(made, kind="choice", labels=("a", "b", "c"), **changes))), f'metrics."{NAME}".step')
+        words = metric(Rappor(128, 2, 8, 2**30, 2**31, 3 * 2**30, 1), kind="words")
+        assert parse(dump(lock(words))) == lock(words)
+        refused(dump(lock(replace(words, **changes))), f'metrics."{NAME}".step')
+
+
+def test_what_feeds_another_metric_is_a_mean_of_that_hash() -> None:
+    mean, active = metric(), metric(YES_NO, name=f"{NAME}.active", source=metric().hash)
+    assert parse(dump(lock(mean, active))) == lock(mean, active)
+    where = f'metrics."{NAME}.active".source'
+    assert f"is not the hash of {NAME}" in refused(dump(lock(mean, replace(active, source="0" * 64))), where).problem
+    yes = metric(YES_NO)
+    assert "a mean" in refused(dump(lock(yes, replace(active, source=yes.hash))), where).problem
+
+
+@pytest.mark.parametrize(
+    ("key", "changes"),
+    [
+        ("version", {"version": 2}),
+        ("window", {"window": "hour"}),
+        ("starts", {"starts": "2026-12-02"}),
+        ("expires", {"expires": "2026-12-30"}),
+        ("report_every", {"report_every": 2}),
+        ("presence", {"presence": "hidden"}),
+        ("dimensions", {"dimensions": (("os", ("linux",)),)}),
+        ("source", {"aggregate": "all"}),
+    ],
+)
+def test_what_is_fed_by_another_metric_is_told_of_the_same_windows(key: str, changes: dict[str, Any]) -> None:
+    mean = metric(dimensions=())
+    active = metric(YES_NO, name=f"{NAME}.active", source=mean.hash, dimensions=())
+    assert parse(dump(lock(mean, active))) == lock(mean, active)
+    refused(dump(lock(mean, replace(active, **changes))), f'metrics."{NAME}.active".{key}')
 
 
 def test_what_is_filled_in_after_an_absence_fits_into_an_outbox() -> None:

@@ -3,19 +3,40 @@
 import math
 import re
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hubbub.client.charges import charge
+from hubbub.client.ledger import Account
+from hubbub.client.past import told as ledger_prices
 from hubbub.encoders.base import SCALE
+from hubbub.encoders.randomized_response import RandomizedResponse
+from hubbub.encoders.rappor import Rappor
 from hubbub.errors import ParameterError
-from hubbub.lock import Metric
+from hubbub.lock import Metric, shown
 from hubbub.mechanisms import registry
-from hubbub.privacy import describe, explain, in_words, nats, percent, posterior, sections
+from hubbub.privacy import (
+    account,
+    closest_life,
+    describe,
+    explain,
+    in_words,
+    nats,
+    percent,
+    plural,
+    posterior,
+    sections,
+    visible,
+)
+from hubbub.privacy.changes import percent_of
 from hubbub.privacy.precision import OTHERWISE
-from hubbub.privacy.words import CERTAIN
+from hubbub.privacy.prices import of_life
+from hubbub.privacy.words import CERTAIN, a
+from hubbub.windows import midnight
 
 
 def metric(epsilon: float = 1.0, permanent: float | None = 2.0, **changes: Any) -> Metric:
@@ -136,7 +157,7 @@ def test_prices_of_permanent_answers_in_sentences() -> None:
     assert "no promise for life: it ends with the first change" in steady
     change = only(told, "One changed day, all else equal")
     assert "epsilon 1.408, from even odds to 80.4 %." in change
-    assert "k changed days cost at most k times that" in change
+    assert "k of them cost at most k times that" in change
     assert "a lasting change counts in every day that follows" in change
     life = only(told, "Any two histories")
     assert (
@@ -159,6 +180,34 @@ def test_a_lasting_move_is_the_picture_of_the_worst_case() -> None:
     stayed = 0.0  # a permanent answer explains half of the reports, whichever it is: (flip (1 - flip))^182
     assert 0.99 * told.prices.life < half + moved - stayed <= told.prices.life
     assert "from no to yes halfway" in only(metric(kind="boolean"), "One lasting move")
+    buckets = registry["grr"].from_epsilon(1, permanent_epsilon=2, categories=10).encoder
+    assert "from one bucket to another half" in only(metric(kind="histogram", encoder=buckets), "One lasting move")
+    steep = metric(kind="boolean", encoder=RandomizedResponse(1, 1, 1))
+    assert "from 1 changed day on nothing is promised" in only(steep, "One lasting move")
+
+
+def test_a_move_of_words_has_no_range_and_is_pictured() -> None:
+    encoder = registry["rappor"].from_epsilon(1, permanent_epsilon=2).encoder
+    assert isinstance(encoder, Rappor)
+    told = metric(kind="words", encoder=encoder, lower=0, unit="")
+    assert "from one word to another halfway" in only(told, "One lasting move")
+    assert "range" not in " ".join(about(told))
+    apart = Fraction(encoder.low, SCALE) ** 2 + (1 - Fraction(encoder.low, SCALE)) ** 2
+    most = Fraction(1) - (1 - apart) ** (2 * encoder.hashes)
+    assert only(told, "visible in time") == (
+        f"From one word to another for good: visible in time on at most {percent_of(most)} of devices, on others never "
+        "by this metric."
+    )
+    shares = [visible(encoder, one, other) or 0 for one in range(1, 30) for other in range(one)]
+    assert 0.9 * most < max(shares) <= most
+    assert sections(told)[OTHERWISE] == [
+        "For words nothing is compared: that is done for yes or no, means, choices and histograms alone."
+    ]
+    fresh = metric(kind="words", encoder=registry["cms"].from_epsilon(1).encoder, lower=0, unit="")
+    assert only(fresh, "word to another").endswith("on every device, as nothing is kept to hide it.")
+    vectors = metric(kind="vector", encoder=registry["harmony"].from_epsilon(1, dimension=3, norm=1).encoder, unit="")
+    assert "From one vector to another for good" in only(vectors, "for good")
+    assert sections(vectors)[OTHERWISE][0].startswith("For vectors nothing is compared")
 
 
 def test_fresh_metrics_keep_nothing() -> None:
@@ -189,6 +238,14 @@ def test_panels() -> None:
     assert "and it is the installation's turn" in explain(told)[0]
     assert "which turn it has, one of 28: 4.81 bits more, for ever" in only(told, "By when it reports")
     assert "364 days, 13 reports: epsilon at most 13.000" in only(told, "Any two histories")
+    assert "one day of every 2, so it sends 182 reports at most" in only(metric(report_every=2), "Its turn")
+    assert "One changed day at its turn, all else equal" in only(told, "One changed day")
+    assert "counts at every turn that follows" in only(told, "One changed day")
+    kept = metric(report_every=28)
+    assert kept.prices.life > CERTAIN
+    assert "from 7 changed days at its turn on nothing is promised" in only(kept, "One lasting move")
+    assert "for each day at its turn that differs" in only(kept, "A new feature")
+    assert only(metric(1, 1, report_every=28), "One changed").startswith("One changed day at its turn: no bound.")
     assert "turn" not in " ".join(about(metric()))
 
 
@@ -213,6 +270,24 @@ def test_what_is_seen_and_what_is_not_protected() -> None:
     assert "HMAC-SHA-256" in only(metric(), "Not protected: the device itself")
     assert "true of the crowd" in only(metric(), "Not protected: what")
     assert "fewer than 250 reports" in only(metric(min_reports=250), "no rule of privacy")
+
+
+def test_what_is_kept_and_travels_in_the_clear_counts_as_told() -> None:
+    encoder = registry["d_bit_flip"].from_epsilon(1, permanent_epsilon=2, categories=10, d=3).encoder
+    told = metric(kind="histogram", encoder=encoder)
+    assert "a number, one of 10, that the device keeps for good" in only(told, "In the clear too")
+    linked = re.search(r"tells up to ([\d.]+) bits", only(told, "A report's id links nothing by itself"))
+    assert linked
+    assert 0 <= float(linked[1]) - encoder.public_bits - encoder.linkage_bits < 0.01
+    assert encoder.linkage_bits > 0
+    assert "In the clear too" not in " ".join(explain(metric()))
+
+
+@pytest.mark.parametrize(("grace", "said"), [(86_400, "1 day"), (129_600, "36 hours"), (1_209_600, "14 days")])
+def test_absences_show_beyond_the_grace(grace: int, said: str) -> None:
+    told = metric(presence="hidden", grace=grace)
+    assert f"did not run for more than {said}." in only(told, "Visible")
+    assert f"if it does so within {said};" in only(told, "is reported as 0")
 
 
 def test_long_names_of_dimensions_are_counted() -> None:
@@ -254,9 +329,9 @@ def test_sentences_are_short_whole_and_hold_every_price(told: Metric) -> None:
 
 @given(metrics())
 def test_what_is_said_follows_from_the_prices(told: Metric) -> None:
-    text, prices = " ".join(explain(told)), told.prices
+    text, prices = " ".join(explain(told)), of_life(told)
     assert ("there is no protection" in text) == (CERTAIN < prices.life < math.inf)
-    assert ("no bound" in text) == math.isinf(prices.life)
+    assert ("no bound" in text) == math.isinf(told.prices.life)
     for count, price in (("changed", prices.change), ("reports", prices.report)):
         found = re.search(r"from (\d+) changed" if count == "changed" else r"add up; from (\d+) on", text)
         if found:
@@ -268,5 +343,59 @@ def test_what_is_said_follows_from_the_prices(told: Metric) -> None:
 def test_a_single_report_has_no_halfway() -> None:
     told = metric(10, 12, starts="2026-12-01", expires="2026-12-02")
     assert told.reports == 1
-    assert "halfway" not in " ".join(explain(told))
-    assert "whole life of 1 day, 1 report: epsilon at most" in only(told, "Any two histories")
+    text = " ".join(about(told))
+    for absent in ("halfway", "k of them", "for good", "first use", "that follows", "add up;", "for ever,"):
+        assert absent not in text
+    assert only(told, "the only report") == (
+        "It is the only report in the whole life of 1 day. So a device that never changes, one changed day and any two "
+        "histories cost the same. In the worst case there is no protection."
+    )
+
+
+@pytest.mark.parametrize("permanent", [2.0, 1.0, None])
+@pytest.mark.parametrize("every", [1, 28])
+def test_all_prices_of_one_report_are_that_of_one_report(permanent: float | None, every: int) -> None:
+    """The bounds of the lock are higher: they cover renewals, which are said."""
+    told = metric(1, permanent, kind="boolean", expires=f"2026-12-{1 + every:02}", report_every=every)
+    assert told.reports == 1
+    assert [line.epsilon for line in describe(told)] == [1.0] * 4
+    assert of_life(told) == (told.prices.report,) * 4
+    assert describe(told)[1].meaning == "two values, by the one report of a device whose value never changes"
+    found = account(told)
+    assert [found.report, found.steady, found.change, found.life, found.exact_life] == [1.0] * 5
+    assert closest_life(told.encoder, 1) == (told.prices.report, True)
+    renewed = [sentence for sentence in explain(told) if "renewed" in sentence]
+    if permanent is None:
+        assert renewed == []
+    else:
+        cost = {2.0: "epsilon 1.408", 1.0: "no bound"}[permanent]
+        (sentence,) = renewed
+        assert sentence.endswith(f"never changes costs epsilon {permanent:.3f} then, one changed day {cost}.")
+
+
+def test_no_price_is_above_that_of_any_two_histories() -> None:
+    """With a dear permanent answer a short life costs less than what reports without end would tell."""
+    told = metric(0.1, 6, kind="boolean", expires="2026-12-06")
+    report, steady, change, life = of_life(told)
+    assert report < change < steady == life < told.prices.steady
+    assert [line.epsilon for line in describe(told)] == [shown(price) for price in of_life(told)]
+    assert "as its life is short. If it is renewed with the same encoding, up to epsilon 6.000." in only(
+        told, "A device that never changes"
+    )
+    charged = Account(charges=(charge(told, "s", midnight(told.starts), midnight(told.expires)),))
+    assert ledger_prices(charged) == of_life(told)
+    windows = account(told, 5)
+    assert (windows.steady, windows.life) == (describe(told)[1].epsilon, describe(told)[3].epsilon)
+
+
+def test_articles_follow_the_window() -> None:
+    made = metric(window="hour", presence="hidden")
+    assert "From 0 to 480 min an hour for good" in only(made, "visible in time")
+    assert "An hour in which the program did not run" in only(made, "did not run is reported")
+    assert (a("hour"), a("day"), a("week")) == ("an hour", "a day", "a week")
+    assert (plural(1, "day"), plural(0, "day"), plural(2, "day")) == ("1 day", "0 days", "2 days")
+
+
+@pytest.mark.parametrize(("aggregate", "much"), [("", "min a day"), ("count", "min a day"), ("max", "min in each day")])
+def test_only_what_adds_up_is_so_much_a_window(aggregate: str, much: str) -> None:
+    assert f"From 0 to 480 {much} for good" in only(metric(aggregate=aggregate), "visible in time")

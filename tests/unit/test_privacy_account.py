@@ -1,8 +1,10 @@
 """Prices over so many windows, the same precision by other strategies, and changes that one can picture."""
 
 import math
+import re
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import pytest
@@ -14,10 +16,13 @@ from hubbub.definitions.worth import several
 from hubbub.errors import ParameterError
 from hubbub.lock import Metric
 from hubbub.mechanisms import of_metric, registry
-from hubbub.privacy import account, exact_life, explain, sections, strategies, together, visible
-from hubbub.privacy.changes import percent_of
+from hubbub.mechanisms.one_bit_mean import OneBitMean
+from hubbub.privacy import account, closest_life, exact_life, explain, sections, strategies, together, visible
+from hubbub.privacy.changes import most_visible, percent_of
+from hubbub.privacy.pattern import same_pattern
 from hubbub.privacy.precision import OTHERWISE, PANEL, compared
 from tests.unit.test_privacy import metric, metrics, only
+from tests.unit.test_privacy_life import brute_force
 
 
 def choice(name: str = "grr", permanent: float | None = 2, **more: Any) -> Metric:
@@ -29,7 +34,9 @@ def choice(name: str = "grr", permanent: float | None = 2, **more: Any) -> Metri
 @given(metrics(), st.integers(1, 400))
 def test_exact_below_closed_and_both_grow(told: Metric, windows: int) -> None:
     one, more = account(told, windows), account(told, windows + 1)
-    assert one.reports == -(-windows // told.report_every)
+    counted = min(windows, len(told.life))
+    assert (one.window, one.windows, one.reports) == (told.window, counted, -(-counted // told.report_every))
+    assert one.reports <= told.reports
     for key in ("report", "steady", "change", "life", "exact_life"):
         shorter, longer = getattr(one, key), getattr(more, key)
         assert (shorter is None) <= (longer is None)
@@ -39,6 +46,7 @@ def test_exact_below_closed_and_both_grow(told: Metric, windows: int) -> None:
         assert max(one.report or 0, one.steady or 0, one.change or 0) <= one.life
     prices = told.encoder.prices(one.reports)
     assert (one.report or 0) >= prices.report
+    assert one.exact == closest_life(told.encoder, one.reports).exact
     exact = exact_life(told.encoder, one.reports)
     assert one.exact_life is None if math.isinf(exact) else (one.exact_life or 0) >= exact
 
@@ -47,7 +55,10 @@ def test_exact_below_closed_and_both_grow(told: Metric, windows: int) -> None:
 def test_sums_over_metrics(told: list[Metric], windows: int) -> None:
     parts = [account(one, windows) for one in told]
     whole = together(parts)
-    assert (whole.windows, whole.reports) == (windows, sum(part.reports for part in parts))
+    counted = {(part.window, part.windows) for part in parts}
+    assert (whole.window, whole.windows) == (counted.pop() if len(counted) == 1 else ("", 0))
+    assert whole.reports == sum(part.reports for part in parts)
+    assert whole.exact == all(part.exact for part in parts)
     for key in ("report", "steady", "change", "life", "exact_life"):
         each, total = [getattr(part, key) for part in parts], getattr(whole, key)
         if None in each:
@@ -79,19 +90,41 @@ def test_account_of_a_life() -> None:
     assert found.same_pattern == pytest.approx([2, 4], abs=2e-6)
     assert account(metric(1, None)).same_pattern == account(choice("oue")).same_pattern == ()
     assert account(choice()).same_pattern[:3] == pytest.approx([2, 4, 6], abs=3e-6)
+    for told in (metric(), choice()):
+        for distinct, price in enumerate(account(told).same_pattern, 1):
+            assert 0 <= price - same_pattern(told.encoder, distinct) < 1.1e-6
     one_report = account(metric(), 1)
-    assert one_report.steady == one_report.change == one_report.life == 1.137584
-    assert one_report.exact_life == one_report.report == 1
+    assert one_report.steady == one_report.change == one_report.life == one_report.exact_life == one_report.report == 1
     fresh = account(metric(1, None), 10)
     assert fresh.life == fresh.exact_life == fresh.steady == 10
     no_bound = account(metric(1, 1), 5)
     assert (no_bound.change, no_bound.life, no_bound.exact_life) == (None, None, None)
     assert together([account(metric(), 3), account(metric(), 4)]).windows == 0
+    hours = together([account(metric(window="hour"), 3), account(metric(), 3)])
+    assert (hours.window, hours.windows) == ("", 0)
 
 
-@pytest.mark.parametrize("windows", [0, -1, 20_001])
-def test_windows_out_of_range(windows: int) -> None:
-    with pytest.raises(ParameterError, match=rf"windows must be in \[1, 20000\]; got {windows}"):
+def test_no_more_windows_than_the_life_has() -> None:
+    short = metric(expires="2026-12-04")
+    assert account(short, 5) == account(short, 3) == account(short)
+    assert account(metric(expires="2026-12-29", report_every=28), 300).reports == 1
+
+
+def test_a_bucket_that_does_not_divide_the_range_is_not_called_exact() -> None:
+    encoder = OneBitMean.from_epsilon(1, permanent_epsilon=2, upper=5, bucket=3).encoder
+    split = account(metric(encoder=encoder, expires="2026-12-04"))
+    assert not split.exact
+    assert split.exact_life is not None
+    assert 1 < brute_force(encoder, 3) < 0.9 * split.exact_life
+    assert account(metric(encoder=encoder), 1).exact
+    assert account(metric(), 3).exact
+    assert not together([split, account(metric(), 3)]).exact
+
+
+@pytest.mark.parametrize("windows", [0, -1, 20_001, 1.5, True, "3"])
+def test_windows_out_of_range(windows: Any) -> None:
+    said = re.escape(f"windows must be an integer in [1, 20000]; got {windows!r}")
+    with pytest.raises(ParameterError, match=said):
         account(metric(), windows)
 
 
@@ -141,9 +174,18 @@ def test_what_is_out_of_reach_is_said() -> None:
     words = replace(metric(), kind="words", encoder=registry["cms"].from_epsilon(1).encoder, lower=0, unit="")
     assert strategies(words) == []
     assert compared(words) == []
-    assert OTHERWISE not in sections(words)
+    assert sections(words)[OTHERWISE][0].startswith("For words nothing is compared")
     with pytest.raises(ParameterError, match="devices must be >= 1; got 0"):
         strategies(metric(), 0)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.7, 2.9, 3.1, 4.3, 9.01, 13.7])
+def test_compared_prices_are_rounded_up_by_little(epsilon: float) -> None:
+    told = metric(epsilon, None)
+    found = re.search(r"as here ([0-9.]+),", compared(told)[0])
+    assert found
+    step = 0.001 if told.prices.life < 10 else 0.1 if told.prices.life < 1000 else 1
+    assert 0 <= float(found[1]) - told.prices.life + 1e-9 < step + 2e-6
 
 
 def test_comparison_in_sentences() -> None:
@@ -168,6 +210,9 @@ def test_pictures_of_a_mean() -> None:
     assert "From -2 to 238 in each day for good" in only(shifted, "visible in time")
     assert "each stay within 24 for ever" in only(shifted, "Two devices")
     assert "on every device, as nothing is kept" in only(metric(1, None), "480 min a day for good")
+    short = metric(0.1, 6, expires="2026-12-06")  # any two histories of five days cost less than 6
+    assert "values each stay" not in " ".join(explain(short))
+    assert "each stay within 48 min for ever: epsilon 6.000" in only(metric(0.1, 6), "Two devices whose values")
     narrow = metric(encoder=registry["one_bit_mean"].from_epsilon(1, permanent_epsilon=2, upper=100, bucket=10).encoder)
     assert "values each stay" not in " ".join(explain(narrow))  # a tenth of the range is a whole bucket
 
@@ -182,9 +227,14 @@ def test_pictures_of_other_kinds() -> None:
     assert f"From one answer to another for good: visible in time on {percent_of(share)}" in only(told, "visible in")
     bits = replace(choice("d_bit_flip", d=2), kind="histogram", labels=())
     most = max(visible(bits.encoder, a, b) or Fraction(0) for a in range(10) for b in range(10))
-    assert f"From one bucket to another for good: visible in time on {percent_of(most)}" in only(
+    assert f"From one bucket to another for good: visible in time on at most {percent_of(most)}" in only(
         bits, "visible in time"
     )
+    for alike in (choice("d_bit_flip", d=1), choice("d_bit_flip", d=10), choice("oue"), choice("olh_pool")):
+        pairs = {visible(alike.encoder, a, b) for a in range(10) for b in range(a)}
+        assert most_visible(alike.encoder) == (pairs.pop(), True)
+        assert not pairs
+        assert "at most" not in only(alike, "visible in time")
 
 
 @settings(max_examples=50)
@@ -197,7 +247,8 @@ def test_pictures_of_other_kinds() -> None:
     st.sampled_from(["hour", "day", "week"]),
 )
 def test_pictures_are_short(lower: int, step: int, ticks: int, unit: str, window: str) -> None:
-    for permanent in (1.0, 6.0, None):
+    for permanent, aggregate in product((1.0, 6.0, None), ("sum", "max")):
         encoder = registry["one_bit_mean"].from_epsilon(1, permanent_epsilon=permanent, upper=ticks).encoder
-        for sentence in explain(metric(encoder=encoder, lower=lower, step=step, unit=unit, window=window)):
+        told = metric(encoder=encoder, lower=lower, step=step, unit=unit, window=window, aggregate=aggregate)
+        for sentence in explain(told):
             assert len(sentence) < 200, sentence

@@ -86,6 +86,11 @@ def test_pattern_equals_all_assignments(encoder: Encoder) -> None:
         assert brute * (1 - 1e-12) <= price <= brute * (1 + 1e-9)
 
 
+def test_no_history_has_more_entries_than_there_are() -> None:
+    for size in (2, 5):
+        assert same_pattern(choice(size), size + 1) == same_pattern(choice(size), size)
+
+
 @given(st.integers(1, 40), st.integers(1, 60), st.floats(0.01, 8))
 def test_pattern_grows_and_is_at_most_a_loss_for_each(top: int, distinct: int, epsilon: float) -> None:
     encoder = mean(top, epsilon, epsilon * 1.5)

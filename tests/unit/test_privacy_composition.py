@@ -4,7 +4,7 @@ import math
 import sys
 from collections.abc import Sequence
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -134,6 +134,9 @@ def test_nothing_costs_nothing() -> None:
 
 def test_large_losses_are_added_as_they_are() -> None:
     assert optimal_of([300.0, 1.0], 1e-6) == pytest.approx(301, abs=1e-3)
+    for loss in (30.0, 30.1, 59.0, 61.0):
+        assert loss < optimal_of([loss, 1.0], 1e-6) <= loss + 1.001
+        assert loss < renyi_of([loss, 1.0], 1e-6) <= loss + 1.001
     assert renyi_of([300.0], 1e-6) == pytest.approx(300)
     assert drv(800, 2, 0.1) == pytest.approx(1600)
     assert renyi(800, 3) == pytest.approx(800)
@@ -145,7 +148,9 @@ def test_large_losses_are_added_as_they_are() -> None:
         (lambda: sequential([1, -1]), "epsilon must be a finite loss in nats, >= 0; got -1"),
         (lambda: sequential([math.nan]), "epsilon must be a finite loss"),
         (lambda: optimal(math.inf, 1, 0.1), "epsilon must be finite and >= 0; got inf"),
-        (lambda: optimal(1, -1, 0.1), r"count must be in \[0, 1000000\]; got -1"),
+        (lambda: optimal(1, -1, 0.1), r"count must be an integer in \[0, 1000000\]; got -1"),
+        (lambda: optimal(1, cast(int, 2.5), 1e-3), r"count must be an integer in \[0, 1000000\]; got 2\.5"),
+        (lambda: drv(1, True, 1e-3), r"count must be an integer in \[0, 1000000\]; got True"),
         (lambda: advanced(1, 1, 0), r"delta must be in \(0, 1\); got 0"),
         (lambda: drv(1, 1, 1), r"delta must be in \(0, 1\); got 1"),
         (lambda: optimal_of([1], 1e-13), "delta must be >= 1e-12"),

@@ -1,6 +1,7 @@
 """The exact whole-life price equals brute force over all histories and reports, and never exceeds the closed bound."""
 
 import math
+import re
 from itertools import product
 from types import SimpleNamespace
 from typing import cast
@@ -14,7 +15,8 @@ from hubbub.encoders.one_bit_mean import OneBitMean
 from hubbub.encoders.randomized_response import RandomizedResponse
 from hubbub.errors import ParameterError
 from hubbub.mechanisms import registry
-from hubbub.privacy import exact_life, life
+from hubbub.privacy import closest_life, exact_life, life
+from hubbub.privacy.life_bits import MOST
 
 
 def mean(epsilon: float, flip: float, ticks: int = 1, bucket: int = 1) -> OneBitMean:
@@ -177,5 +179,30 @@ def test_of_other_mechanisms_the_closed_bound_is_all_that_is_known() -> None:
 
 
 def test_refusals() -> None:
-    with pytest.raises(ParameterError, match=r"windows must be >= 0; got -1"):
-        exact_life(response(1, 0.2), -1)
+    for windows in (-1, 1.5, True, 20_001):
+        said = re.escape(f"windows must be an integer in [0, 20000]; got {windows!r}")
+        with pytest.raises(ParameterError, match=said):
+            exact_life(response(1, 0.2), cast(int, windows))
+
+
+@pytest.mark.parametrize(
+    ("encoder", "windows", "exact"),
+    [
+        (response(1, 0.2), 300, True),
+        (response(1, 0), 2, True),
+        (mean(1, 0.2, 6, 3), 30, True),
+        (mean(1, 0.2, 5, 3), 1, True),
+        (mean(1, 0.2, 5, 3), 2, False),
+        (registry["grr"].from_epsilon(1, permanent_epsilon=2, categories=3).encoder, 30, True),
+        (registry["grr"].from_epsilon(1, permanent_epsilon=2, categories=3).encoder, 300, False),
+        (registry["grr"].from_epsilon(1, permanent_epsilon=1, categories=3).encoder, 300, True),
+        (registry["oue"].from_epsilon(1, permanent_epsilon=2, categories=3).encoder, MOST, True),
+        (registry["oue"].from_epsilon(1, permanent_epsilon=2, categories=3).encoder, MOST + 1, False),
+        (registry["hadamard_response"].from_epsilon(1, categories=3).encoder, 365, True),
+        (cast(Encoder, SimpleNamespace(memo=1, prices=response(1, 0.2).prices)), 3, False),
+    ],
+)
+def test_what_is_exact_is_known(encoder: Encoder, windows: int, exact: bool) -> None:
+    found = closest_life(encoder, windows)
+    assert found == (exact_life(encoder, windows), exact)
+    assert found.price <= encoder.prices(windows).life

@@ -1,7 +1,9 @@
 """What both metrics of `active = true` give away together: joint prices, and on how many devices a first use shows."""
 
 import math
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -11,6 +13,7 @@ from hubbub.dossier import dossier
 from hubbub.dossier.text import plain
 from hubbub.encoders.one_bit_mean import OneBitMean
 from hubbub.encoders.randomized_response import RandomizedResponse
+from hubbub.errors import ParameterError
 from hubbub.lock import Lock, Metric
 from hubbub.prf import device_prf
 from hubbub.privacy import explain, nats, partner, sections, visible
@@ -95,6 +98,11 @@ def test_nothing_recorded_is_the_tick_of_zero() -> None:
     assert "From nothing to -60 " in joint(lock(lower="-60", upper="20"))[2]
 
 
+def test_both_at_their_dearest_at_once_is_said_to_be_a_bound_where_no_value_is() -> None:
+    for lower, upper, bound in (("-20", "60", True), ("-60", "0", False), ("0", "60", False)):
+        assert ("cost epsilon at most " in joint(lock(lower=lower, upper=upper))[0]) is bound
+
+
 def test_without_permanent_answers_there_are_prices_alone() -> None:
     assert [line.split()[0] for line in joint(lock(strategy='"fresh"'))] == ["One", "Of"]
     endless = joint(lock(permanent_epsilon="1.0", changes_visible="true"))
@@ -125,6 +133,30 @@ def test_partner_is_the_metric_of_the_same_events() -> None:
     assert partner(mean, {NAME: mean}) is partner(told, {ACTIVE: told}) is None
     other = both(lock(upper="200"))[1]  # fed by another encoding of the mean
     assert partner(mean, {NAME: mean, ACTIVE: other}) is None
+
+
+@pytest.mark.parametrize("which", ["itself", "another mean", "fed by another"])
+def test_what_is_no_partner_is_refused(which: str) -> None:
+    mean, told = both(lock())
+    other = {
+        "itself": mean,
+        "another mean": replace(mean, name="editor.other"),
+        "fed by another": both(lock(upper="200"))[1],
+    }[which]
+    for call in (explain, sections):
+        said = re.escape(f"other must be the metric that shares its events with {NAME}, or None; got {other.name!r}")
+        with pytest.raises(ParameterError, match=said):
+            call(mean, other)
+    assert explain(mean, told)
+
+
+def test_of_one_report_each_all_joint_prices_are_their_sum() -> None:
+    made = lock(expires="2026-12-02", window='"hour"', report_every="24")
+    report, rest = joint(made)
+    assert "both reports of an hour cost epsilon 1.000" in report
+    assert rest.endswith(
+        "one changed hour epsilon 1.000, never changing epsilon 1.000, any two histories epsilon 1.000."
+    )
 
 
 def test_the_dossier_says_it_once_for_both() -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from hubbub.errors import ParameterError
 from hubbub.lock import Metric
 from hubbub.mechanisms import registry
 from hubbub.privacy import strategies
@@ -51,3 +52,14 @@ def test_figures_of_the_default_mechanism() -> None:
     assert one[1].epsilon == pytest.approx(4.03, abs=0.006)
     assert one[1].life == pytest.approx(13 * 4.03, abs=0.1)
     assert two[2].epsilon == pytest.approx(4.37, abs=0.006)
+
+
+def test_a_life_of_one_report_costs_that_report() -> None:
+    own = strategies(metric(1, 2, expires="2026-12-02"))[0]
+    assert (own.reports, own.epsilon, own.steady, own.change, own.life) == (1, 1.0, 1.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize("devices", [0, 1.5, True, 10**12 + 1])
+def test_devices_are_a_number_of_them(devices: int) -> None:
+    with pytest.raises(ParameterError, match="devices must be an integer in"):
+        strategies(metric(1, 2), devices)

@@ -4,7 +4,7 @@ import math
 from collections import defaultdict
 from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -137,6 +137,11 @@ def test_explain_tells_what_is_declared_and_reckons_nothing_with_it() -> None:
     assert not set(explain(metric(1, None))) - set(explain(MIXED))
 
 
+def test_the_only_report_of_a_life() -> None:
+    told = replace(MIXED, expires="2026-12-02")
+    assert amplified(told, 1000, 1e-6).sentences(told)[-1].startswith("The only one of a life: epsilon ")
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -169,6 +174,9 @@ def test_permanent_fields_in_the_clear_are_refused() -> None:
         (lambda: fmt21(0, 10, 0.1), r"epsilon must be in \(0, 32\]; got 0"),
         (lambda: fmt23(33, 10, 0.1), "epsilon must be in"),
         (lambda: exact(1, 1001, 0.1), r"devices must be an integer in \[2, 1000\]; got 1001"),
+        (lambda: of_others(1, 10, 0.1, 10), r"yes must be an integer in \[0, 9\]; got 10"),
+        (lambda: of_others(1, 10, 0.1, True), r"yes must be an integer in \[0, 9\]; got True"),
+        (lambda: of_others(1, cast(int, 2.5), 0.1, 1), r"devices must be an integer in .*; got 2\.5"),
     ],
 )
 def test_bounds_refuse(call: Any, said: str) -> None:

@@ -178,6 +178,7 @@ def test_what_a_vector_takes(value: object) -> None:
         [1, 2],
         [1, 2, 3, 4],
         Lying([1, 2, 3, 4]),
+        Lying([1, 2, 3, math.nan]),
         [1, 2, math.nan],
         [1, 2, math.inf],
         [1, 2, True],

@@ -27,7 +27,8 @@ def explain(
     ] = Path("metrics.lock"),
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="One metric; all of them by default.")] = None,
     windows: Annotated[
-        int | None, typer.Option(metavar="T", help="Add the prices of T windows, one by one and together.")
+        int | None,
+        typer.Option(metavar="T", help="Add the prices of T windows of each metric's own, one by one and together."),
     ] = None,
     devices: Annotated[
         int | None,
@@ -79,15 +80,17 @@ def _shuffled(metrics: "Sequence[Metric]", devices: int | None, delta: float | N
 def _plain(
     metric: "Metric", other: "Metric | None", over: "Account", shuffled: "Amplified | None"
 ) -> dict[str, object]:
-    from hubbub.privacy import describe, exact_life, strategies
+    from hubbub.privacy import account, describe, strategies
     from hubbub.privacy import explain as sentences
 
+    life = account(metric)
     return {
         "metric": metric.name,
         "version": metric.version,
         "hash": metric.hash,
         "prices": describe(metric),
-        "exact_life": exact_life(metric.encoder, metric.reports),
+        "exact_life": life.exact_life,
+        "exact": life.exact,
         "account": over,
         "strategies": strategies(metric),
         "shuffled": shuffled,
@@ -96,26 +99,36 @@ def _plain(
 
 
 def _show(metric: "Metric", other: "Metric | None", shuffled: "Amplified | None") -> None:
-    from hubbub.privacy import describe, exact_life, nats, sections, strategies
+    from hubbub.privacy import describe, sections, strategies
     from hubbub.privacy.precision import OTHERWISE
 
     out = console()
     out.print(f"{metric.name}: {metric.description}", style="bold")
     out.print(price_table(describe(metric)))
-    exact = exact_life(metric.encoder, metric.reports)
-    if exact < metric.prices.life:
-        out.print(f"Computed exactly, the whole life costs {nats(exact)}; devices reckon with the bound.\n")
+    if closer := _closer(metric):
+        out.print(f"{closer}\n")
     prose = TextWrapper(min(out.width, _WIDTH), initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
     for heading, sentences in sections(metric, other).items():
         out.print(heading, style="bold")
-        if heading == OTHERWISE:
-            out.print(_otherwise(strategies(metric)))
+        if heading == OTHERWISE and (lines := strategies(metric)):
+            out.print(_otherwise(lines))
         for sentence in sentences:
             out.print(prose.fill(sentence))
     if shuffled:
         out.print("What the declared shuffler would add", style="bold")
         for sentence in shuffled.sentences(metric):
             out.print(prose.fill(sentence))
+
+
+def _closer(metric: "Metric") -> str:
+    """What is known of the life's price below the bound; empty where nothing is."""
+    from hubbub.privacy import account
+
+    life = account(metric)
+    if life.exact_life == life.life:
+        return ""
+    most = "Computed exactly, the whole life costs" if life.exact else "By a closer bound, the whole life costs at most"
+    return f"{most} {_cell(life.exact_life)}; devices reckon with the bound."
 
 
 def _otherwise(lines: "Sequence[Strategy]") -> "Table":
@@ -131,16 +144,25 @@ def _otherwise(lines: "Sequence[Strategy]") -> "Table":
 
 
 def _show_accounts(accounts: "Sequence[Account]", windows: int) -> None:
-    from hubbub.privacy import together
+    from hubbub.privacy import plural, together
 
-    table = table_of(f"Over {windows} windows, one installation")
-    for column in ("metric", "reports", "steady", "change", "any two histories", "exactly"):
-        table.add_column(column, justify="left" if column == "metric" else "right")
-    for line in [*accounts, together(accounts)] if len(accounts) > 1 else accounts:
-        prices = (line.steady, line.change, line.life, line.exact_life)
-        table.add_row(line.metric or "together", str(line.reports), *map(_cell, prices))
+    lines = [*accounts, together(accounts)] if len(accounts) > 1 else accounts
+    table = table_of(f"Over {plural(windows, 'window')} of each metric, one installation")
+    table.add_column("metric", overflow="fold")
+    table.add_column("over")
+    for column in ("reports", "steady", "change", "life", "exactly"):
+        table.add_column(column, justify="right")
+    for line in lines:
+        prices = map(_cell, (line.steady, line.change, line.life))
+        over = plural(line.windows, line.window) if line.window else ""
+        most = "" if line.exact or line.exact_life is None else "≤ "
+        table.add_row(line.metric or "together", over, str(line.reports), *prices, most + _cell(line.exact_life))
     console().print()
     console().print(table)
+    if any(one.windows < windows for one in accounts):
+        console().print("No metric has more windows here than its life has.")
+    if not lines[-1].window:
+        console().print("Together adds up these windows of each metric's own, which are not the same stretch of time.")
 
 
 def _cell(price: float | None) -> str:

@@ -29,7 +29,7 @@ _Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def lint(file: _Source = Path("metrics.toml"), json: _Json = False) -> None:
     """Check a metrics.toml: all that is wrong with it, each with its remedy, and what each metric will be worth.
 
-    Half-widths are those of 95 % intervals for the truth that is worst, the middle of the range.
+    Half-widths are those of 95 % intervals for the crowd that is worst: half at either end of the range, or nearly so.
     """
     from hubbub.definitions import DefinitionErrors, build, load, review
 

@@ -15,6 +15,7 @@ from hubbub.client.reporter import Reporter
 from hubbub.client.showing import preview_plain, preview_text
 from hubbub.client.state import same_collection
 from hubbub.client.statement import ledger_plain, ledger_text
+from hubbub.clock import SystemClock
 from hubbub.errors import HubbubError, LockError, ParameterError
 from hubbub.lock import Lock, parse
 
@@ -25,16 +26,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command.
 
     Returns:
-        The exit code: 0, or 2 for bad input.
+        The exit code: 0, 1 where nobody reads the output, or 2 for bad input and for output that cannot be written.
     """
     given = _parser().parse_args(arguments)
     try:
-        print(given.run(given))
+        print(given.run(given), flush=True)
     except HubbubError as error:
         print(f"hubbub: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:  # whoever read it has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python would complain once more at its end
+        if isinstance(error, BrokenPipeError):
+            return 1
+        print(f"hubbub: {error}", file=sys.stderr)
+        return 2
     return 0
 
 
@@ -91,12 +96,13 @@ def preview(state: Path, lock: Path | Lock, name: str, value: str, *, as_json: b
     if name not in definitions.metrics:
         raise ParameterError("NAME", name, "a metric of the lock: " + ", ".join(sorted(definitions.metrics)))
     metric = definitions.metrics[name]
+    now = SystemClock().now()
     seen = Reporter(metric, definitions.collection, memory.secret, "").preview(
         value if metric.kind in ("choice", "words") else _value(value, metric.kind)
     )
     if as_json:
-        return json.dumps(preview_plain(metric, seen), indent=2, ensure_ascii=False)
-    return preview_text(metric, value, seen)
+        return json.dumps(preview_plain(metric, seen, now), indent=2, ensure_ascii=False)
+    return preview_text(metric, value, seen, now)
 
 
 def _ledger(given: argparse.Namespace) -> str:

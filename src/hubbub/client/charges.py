@@ -115,6 +115,16 @@ def whole(metric: Metric) -> Charge:
     return charge(metric, "", midnight(metric.starts), midnight(metric.expires))
 
 
+def in_order(prices: Prices, reports: int) -> Prices:
+    """Prices as people are shown them: what one report tells bounds everything told by it, and a life all within it.
+
+    Bounds for many reports may stand above what few can tell. Policies, locks and sums of what is charged go by the
+    prices as they are, which cover renewals.
+    """
+    life = prices.report if reports == 1 else prices.life
+    return Prices(*(min(price, life) for price in prices))
+
+
 def per_day(charges: Mapping[str, Charge]) -> Mapping[str, float]:
     """What all reports about one day give away, by metric or by group of metrics that take turns.
 

@@ -1,6 +1,7 @@
 """What lies in the folder of an installation, read for its owner while a program may use it; nothing is written."""
 
 import json
+import math
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -23,7 +24,7 @@ class Waiting(NamedTuple):
 
     metric: str
     start: int | None  # of its window, unix seconds; None where its definition is not in the ledger
-    due: float  # not sent earlier by itself, unix seconds
+    due: int  # not sent earlier by itself, unix seconds; rounded up
     attempts: int
     body: str  # the very bytes that travel
 
@@ -75,7 +76,7 @@ def waiting_plain(waiting: Waiting) -> dict[str, object]:
     return {
         "metric": waiting.metric,
         "window": None if waiting.start is None else iso(waiting.start),
-        "due": iso(int(waiting.due)),
+        "due": iso(waiting.due),
         "attempts": waiting.attempts,
         "body": waiting.body,
     }
@@ -84,7 +85,7 @@ def waiting_plain(waiting: Waiting) -> dict[str, object]:
 def _waiting(db: sqlite3.Connection, ledger: Ledger) -> Sequence[Waiting]:
     rows = db.execute("SELECT metric, body, due, attempts FROM outbox ORDER BY due, id").fetchall()
     return [
-        Waiting(metric, _start(ledger, metric, body), due, attempts, body.decode())
+        Waiting(metric, _start(ledger, metric, body), math.ceil(due), attempts, body.decode())
         for metric, body, due, attempts in rows
     ]
 

@@ -1,4 +1,4 @@
-"""Losses in words: how far a report, or many, can move somebody who held two possibilities for equally likely.
+"""Losses in words: how far a report, or many, can move somebody who held two possibilities to be equally likely.
 
 Evidence that loses at most epsilon nats multiplies the odds between any two possibilities by at most e^epsilon, so even
 odds become at most 1 / (1 + e^-epsilon). Nothing here is ever rounded down.

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from hubbub.client.charges import DAY, NOTHING, Charge, change, per_day, steady
+from hubbub.client.charges import DAY, NOTHING, Charge, change, in_order, per_day, steady
 from hubbub.client.ledger import Account, Ledger
 from hubbub.encoders.base import Prices
 from hubbub.windows import windows
@@ -81,9 +81,13 @@ def _sum(found: Mapping[str, Mapping[tuple[str, str], Charge]], prices: _PriceOf
 def _together(charges: Sequence[Charge]) -> Prices:
     """Prices of charges of one secret and encoding together, in order."""
     prices = [one.prices for one in charges]
-    report, once = max(one.report for one in prices), sum(one.reports for one in charges) == 1
-    life = report if once else math.fsum(one.life for one in prices)
-    return Prices(min(report, life), min(steady(charges), life), min(max(one.change for one in prices), life), life)
+    added = Prices(
+        max(one.report for one in prices),
+        steady(charges),
+        max(one.change for one in prices),
+        math.fsum(one.life for one in prices),
+    )
+    return in_order(added, sum(one.reports for one in charges))
 
 
 def _told(ledger: Ledger) -> Iterator[tuple[str, Charge]]:

@@ -14,6 +14,7 @@ from hubbub.client.looking import Seen, waiting_plain
 from hubbub.client.odds import percent
 from hubbub.client.past import one_change, one_day, over, span, told
 from hubbub.client.policy import RESEARCH, UNLIMITED, PolicyError, enforce, nats
+from hubbub.client.wording import plural
 from hubbub.lock import Lock, Metric, shown
 from hubbub.windows import iso
 
@@ -36,9 +37,11 @@ _FORBIDDEN = {
 _READING = """\
 How to read it
   A price bounds what all of that can tell anybody who links it, whatever else they know: of two possibilities that they
-  held for equally likely (even odds), one becomes at most so likely. 50 % is nothing at all, 100 % is certainty.
+  held to be equally likely (even odds), one becomes at most so likely. 50 % is nothing at all, 100 % is certainty.
   "So far" counts every window that is over, also one whose report was never drawn (nobody had agreed) or never left: no
   more than that was told, maybe nothing. "Charged" counts all that may be reported, too.
+  Sums charged are those that the policy is held against. They reckon with renewals, which go on with the same permanent
+  answers; so for few reports they can be above the prices of the metrics, and above the sum for any two histories.
   Not hidden: that the program ran, and when it sent; what is sent openly; what is true of everybody.
   All windows that may be reported are charged when a definition is accepted; those that a metric never reaches because
   it ends early are given back. Nothing else is forgotten unless an older copy of this folder is put back: then what was
@@ -174,7 +177,7 @@ def _reports(account: Account, waiting: int, *, denied: bool) -> Iterator[str]:
     """What was sent of a metric and what may follow."""
     begins, stops = _past(account)
     about = f"; about windows from {iso(begins)} to {iso(stops)}" if begins is not None and account.sent else ""
-    yield f"  sent          {_count(account.sent, 'report')} that the collector took or refused for good{about}"
+    yield f"  sent          {plural(account.sent, 'report')} that the collector took or refused for good{about}"
     if account.sealed != NEVER:
         yield f"  sealed        no new report for what began before {iso(account.sealed)}"
     if begins is not None and not account.sent + waiting:
@@ -182,8 +185,9 @@ def _reports(account: Account, waiting: int, *, denied: bool) -> Iterator[str]:
     if (left := _left(account, waiting)) is None:
         yield "  may follow    nothing"
         return
+    each = "" if left.reports == 1 else "each "
     what = (
-        f"{_count(left.reports, 'report')} at most, each for one {left.noun}"
+        f"{plural(left.reports, 'report')} at most, {each}for one {left.noun}"
         f" from {iso(left.begins)} to {iso(left.ends)}"
     )
     yield "  may follow    " + (f"none while refused; once the person agrees, {what}" if denied else what)
@@ -200,8 +204,8 @@ def _now(seen: Seen | None, *, bodies: bool) -> Iterator[str]:
     yield "Waiting to be sent"
     for one in seen.waiting:
         window = "" if one.start is None else f" for the window from {iso(one.start)}"
-        put_off = f"; put off {_count(one.attempts, 'time')}" if one.attempts else ""
-        yield f"  {one.metric}{window}, not before {iso(math.ceil(one.due))} unless the program asks{put_off}"
+        put_off = f"; put off {plural(one.attempts, 'time')}" if one.attempts else ""
+        yield f"  {one.metric}{window}, not before {iso(one.due)} unless the program asks{put_off}"
         if bodies:
             yield f"    {one.body}"
     if not seen.waiting:
@@ -297,10 +301,6 @@ def _totals(ledger: Ledger) -> list[tuple[str, float, float, float]]:
 
 def _allowed(limit: float) -> str:
     return UNLIMITED if math.isinf(limit) else f"{limit:g}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _price_table(more: tuple[str, ...], rows: Sequence[tuple[Any, ...]]) -> list[str]:

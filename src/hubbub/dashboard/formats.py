@@ -9,7 +9,8 @@ from hubbub.estimates.wording import Scale
 from hubbub.lock import Metric
 from hubbub.mechanisms import of_metric
 from hubbub.privacy import null
-from hubbub.privacy.prices import keeps, plural
+from hubbub.privacy.prices import keeps
+from hubbub.privacy.words import a, plural
 
 _THOUSANDS = re.compile(r"\d(?=(?:\d{3})+$)")
 _THIN = "\u202f"  # between thousands; never a line's end
@@ -87,11 +88,6 @@ def duration(seconds: int) -> str:
 def state(name: str) -> str:
     """A state inside a sentence."""
     return name.replace("_", " ")
-
-
-def a(noun: str) -> str:
-    """`a day`, `an hour`."""
-    return f"an {noun}" if noun == "hour" else f"a {noun}"
 
 
 def denominator(metric: Metric) -> str:

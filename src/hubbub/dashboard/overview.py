@@ -14,7 +14,7 @@ from hubbub.estimates.wording import Scale
 from hubbub.lock import NONE, Metric
 from hubbub.mechanisms import of_metric
 from hubbub.privacy import PriceLine, describe
-from hubbub.privacy.prices import plural
+from hubbub.privacy.words import plural
 from hubbub.store import Store
 from hubbub.windows import iso, midnight, windows
 

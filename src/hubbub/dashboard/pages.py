@@ -23,6 +23,7 @@ from hubbub.estimates import Known, metrics
 from hubbub.estimates.active import AMONG
 from hubbub.lock import shown
 from hubbub.privacy import describe, nats, sections
+from hubbub.privacy.prices import of_life
 from hubbub.serving.problems import RequestError
 from hubbub.store import Store
 from hubbub.windows import iso
@@ -137,7 +138,7 @@ def _together(found: Detail) -> list[str]:
     """What one report, and a device that never changes, give away with those of the other metric."""
     if found.other is None:
         return []
-    pairs = zip(found.metric.prices, found.other.prices, strict=True)
+    pairs = zip(of_life(found.metric), of_life(found.other), strict=True)
     sums = {line.key: shown(math.fsum(pair)) for line, pair in zip(describe(found.metric), pairs, strict=True)}
     return [formats.epsilon(nats(math.inf if sum_ is None else sum_)) for sum_ in (sums["report"], sums["steady"])]
 

@@ -21,8 +21,7 @@ from hubbub.lock import ACTIVE, Lock, Metric
 from hubbub.mechanisms.base import MAX_EPSILON, default_permanent
 from hubbub.mechanisms.choosing import Considered
 from hubbub.privacy import nats, null
-from hubbub.privacy.prices import plural
-from hubbub.privacy.words import bits
+from hubbub.privacy.words import bits, in_bits, plural
 
 ALIKE = 1 + 1e-6  # mechanisms miss the epsilon that they are asked for by less
 _DEAR = 2.1  # times epsilon: from here on a changed window is dear; the default of one bit stays below
@@ -155,7 +154,7 @@ def _recognised(metric: Metric, definition: Definition) -> Iterator[str]:
     which = f" (its turn is one of {metric.report_every})" if turn else ""
     each = " of a segment" if len(metric.segments) > 1 else ""
     yield (
-        f"a report of a steady device tells up to {bits(own + turn)} bits about its next{clear}{which}; among "
+        f"a report of a steady device tells up to {in_bits(own + turn)} about its next{clear}{which}; among "
         f"{devices} devices{each} that leaves less than {2**_ONE_OF} that it could be: "
         f"{_crowd(metric, definition, devices)}"
     )

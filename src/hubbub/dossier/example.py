@@ -1,10 +1,12 @@
 """One report as it would travel, from a secret that no device has and from noise that is written down here."""
 
 import hashlib
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from hubbub.client.reporter import Preview, form, travelling
-from hubbub.client.showing import chances
+from hubbub.client.showing import often
+from hubbub.encoders.base import Payload
 from hubbub.encoders.vector import Coordinates
 from hubbub.lock import MILLION, Metric
 from hubbub.prf import device_prf, report_id
@@ -19,12 +21,16 @@ class Example(NamedTuple):
     Attributes:
         given: What the app gives, in words.
         body: The bytes of the request's body, as text.
-        chances: Values in words, and how often each leads to the very same payload.
+        clear: Fields of the payload that are sent as they are, without a look at the value.
+        seldom: Whether how often is told beside the given value's own.
+        often: Values in words, and how often each leads to the very same payload.
     """
 
     given: str
     body: str
-    chances: list[tuple[str, float]]
+    clear: Payload
+    seldom: bool
+    often: Sequence[tuple[str, str]]
 
 
 def example(metric: Metric, collection: str) -> Example:
@@ -39,7 +45,8 @@ def example(metric: Metric, collection: str) -> Example:
     payload = metric.encoder.report(answer, device_prf(noise, collection, metric.name, metric.hash)("example"))
     window = metric.life.start
     body = travelling(metric, report_id(prf, window), window, metric.segments[0], payload)
-    return Example(text, body.decode(), chances(metric, Preview(value, answer, payload)))
+    found = often(metric, Preview(value, answer, payload))
+    return Example(text, body.decode(), payload[: metric.encoder.public], *found)
 
 
 def _given(metric: Metric) -> tuple[object, str]:

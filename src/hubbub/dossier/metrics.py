@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
+from hubbub.client.showing import drawn_openly
 from hubbub.definitions import COMES_TO, facts
-from hubbub.dossier.example import example
+from hubbub.dossier.example import Example, example
 from hubbub.dossier.sharing import NOTHING, Rows, Shared
 from hubbub.dossier.text import bullets, document, fenced, plain, table
 from hubbub.lock import Metric
@@ -59,8 +60,8 @@ def examples() -> str:
     """What the examples are, said once above them."""
     return (
         "Each with an example: the body of the one request of a device whose secret is 00 01 02 … 1f, which is no "
-        "device's. Below it stands how often devices with some values draw exactly this payload, averaged over their "
-        "permanent answers where they keep any."
+        "device's. Below it stands how often devices with some values send exactly this payload, over all secrets and "
+        "all noise; where fewer than one in a thousand do, beside a device with the example's value."
     )
 
 
@@ -80,7 +81,8 @@ def section(metric: Metric, collection: str, found: Shared = NOTHING) -> str:
             table(("", ""), [row for row in rows(metric) if row not in found.rows]),
             f"An example ({plain(shown.given)}):",
             fenced(shown.body, "json"),
-            "This payload: " + "; ".join(f"{plain(value)} {_share(chance)}" for value, chance in shown.chances) + ".",
+            *_clear(metric, shown),
+            _often(shown),
             *_sentences(metric, found),
         ]
     ).rstrip()
@@ -114,8 +116,14 @@ def _range(known: Mapping[str, str]) -> str:
     return f"{whole}, in steps of {known['step']}"
 
 
-def _share(chance: float) -> str:
-    return f"{100 * chance:.2f} %" if chance >= 1e-4 else f"{chance:.2g}"
+def _clear(metric: Metric, shown: Example) -> Iterator[str]:
+    if shown.clear:
+        yield f"In the clear in this payload: {' '.join(map(str, shown.clear))}; {drawn_openly(metric.encoder)}."
+
+
+def _often(shown: Example) -> str:
+    by = ", beside a device with this value, is sent by one with " if shown.seldom else " is sent by a device with "
+    return f"This payload{by}" + "; ".join(f"{plain(value)}: {said}" for value, said in shown.often) + "."
 
 
 def _sentences(metric: Metric, found: Shared) -> Iterator[str]:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from hubbub.client.charges import per_day, whole
+from hubbub.dossier.sharing import linkage, shufflers
 from hubbub.dossier.text import bullets, document, plain, table
 from hubbub.dossier.wordings import CHINESE, ENGLISH, Wording
 from hubbub.errors import ParameterError
@@ -70,12 +71,13 @@ def _visible(metrics: list[Metric], words: Wording) -> Iterator[str]:
     yield from _named(words.ran, [metric.name for metric in metrics if metric.presence == "ran"], words)
     yield from _named(words.turn, _turns(metrics, words), words)
     yield from _named(words.public, _numbers(metrics, words), words)
-    yield from _named(words.told, [metric.name for metric in metrics if _tied(metric) >= _RECOGNISED], words)
+    yield from _named(words.told, _told(metrics), words)
+    yield from _named(words.mixed, _shufflers(metrics, words), words)
 
 
 def _forms(metrics: list[Metric], words: Wording) -> Iterator[tuple[str, str]]:
     """The questions of the stores' forms with what is true of these metrics."""
-    told = [metric.name for metric in metrics if metric.report_every > 1 or _tied(metric) >= _RECOGNISED]
+    told = _told(metrics)
     facts = list(dict.fromkeys(fact for metric in metrics for fact in _facts(metric, words)))
     filled = {
         "clear": "".join(_named(words.form_clear, facts, words)),
@@ -83,6 +85,8 @@ def _forms(metrics: list[Metric], words: Wording) -> Iterator[tuple[str, str]]:
         "turn": "".join(_named(words.form_turn, _turns(metrics, words), words)),
         "apart": "".join(_named(words.form_apart, told, words)),
         "alike": "" if told else words.form_alike,
+        "mixed": "".join(_named(words.form_mixed, _shufflers(metrics, words), words)),
+        "kept": words.form_kept if any(metric.shuffler for metric in metrics) else "",
     }
     yield from ((question, fact.format(**filled)) for question, fact in words.forms)
 
@@ -110,9 +114,14 @@ def _named(sentence: str, names: list[str], words: Wording) -> list[str]:
     return [sentence.format(names=plain(words.between.join(names)))] if names else []
 
 
-def _tied(metric: Metric) -> float:
-    """Bits that a report tells about the device's next."""
-    return metric.encoder.public_bits + metric.encoder.linkage_bits
+def _told(metrics: list[Metric]) -> list[str]:
+    """Those whose reports tell so much about the device's next that the notice says so."""
+    return [metric.name for metric in metrics if sum(linkage(metric)) >= _RECOGNISED]
+
+
+def _shufflers(metrics: list[Metric], words: Wording) -> list[str]:
+    """Who handles reports on the way, as declared, each with the metrics."""
+    return [words.inside.format(name=who, values=words.between.join(of)) for who, of in shufflers(metrics).items()]
 
 
 def _sums(lock: Lock, words: Wording) -> Iterator[str]:

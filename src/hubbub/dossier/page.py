@@ -7,7 +7,7 @@ _STYLE = """
 :root { color-scheme: light dark; --line: #8886; --soft: #8881; }
 :root { --chinese: "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC"; }
 body { font: 16px/1.55 system-ui, var(--chinese), sans-serif; }
-body { max-width: 54rem; margin: 0 auto; padding: 2rem 1rem 4rem; }
+body { max-width: 54rem; margin: 0 auto; padding: 2rem 1rem 4rem; overflow-wrap: break-word; }
 :lang(zh) body { line-height: 1.75; line-break: strict; }
 h1 { font-size: 1.9rem; line-height: 1.2; } h2 { margin-top: 2.5rem; border-bottom: 1px solid var(--line); }
 h1, h2, h3 { overflow-wrap: anywhere; }
@@ -26,7 +26,7 @@ pre { background: var(--soft); padding: .8rem; white-space: pre-wrap; overflow-w
   :lang(zh) body { line-height: 1.6; }
   h1 { font-size: 18pt; margin: 0; } h2 { font-size: 13pt; margin: 14pt 0 6pt; } h3 { margin: 10pt 0 4pt; }
   p, ul, ol, pre, table { margin: 5pt 0; } pre { padding: 4pt; }
-  th, td { padding: 2pt 5pt; } table { font-size: 9.5pt; }
+  th, td { padding: 2pt 5pt; } table { font-size: 9.5pt; } td + td { overflow-wrap: anywhere; min-width: 5.5rem; }
   h2, h3, p:has(> strong:only-child), p:has(+ .wide, + ul, + pre) { break-after: avoid; }
   tr, pre, li { break-inside: avoid; } .wide { overflow: visible; }
   @page { size: A4; margin: 16mm; }

@@ -1,6 +1,7 @@
 """What holds for several metrics and is said once."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hubbub.dossier.text import plain
@@ -68,3 +69,17 @@ def shared(metrics: Sequence[Metric], rows: Sequence[Rows]) -> Shared:
     }
     common = tuple(row for row in rows[0] if all(row in other for other in rows)) if len(rows) > 1 else ()
     return Shared(sentences, common, list(known), told)
+
+
+def linkage(metric: Metric) -> tuple[float, float]:
+    """Bits that a report tells about the device's next: in the clear, its turn among them, and beyond that at most."""
+    return metric.encoder.public_bits + math.log2(metric.report_every), metric.encoder.linkage_bits
+
+
+def shufflers(metrics: Iterable[Metric]) -> Mapping[str, Sequence[str]]:
+    """Who mixes reports on the way, as the owners declare, with the names of the metrics whose reports these are."""
+    found: dict[str, list[str]] = {}
+    for metric in metrics:
+        if metric.shuffler:
+            found.setdefault(metric.shuffler, []).append(metric.name)
+    return found

@@ -1,9 +1,8 @@
 """What holds for every lock: what is stored where and for how long, how rights are met, what is not protected."""
 
-import math
 from collections.abc import Iterator
 
-from hubbub.dossier.sharing import Shared
+from hubbub.dossier.sharing import Shared, linkage, shufflers
 from hubbub.dossier.text import bullets, plain, table
 from hubbub.lock import Lock
 from hubbub.privacy.words import bits
@@ -102,6 +101,12 @@ _GETTING = (
     ),
     ("metrics.lock", "what is asked", "it is meant to be read"),
 )
+_MIXING = (
+    "reports as they pass through it, and addresses and times of devices that send to it; whether it can read the "
+    "payloads hubbub does not know",
+    "for the reports the prices above, none of which counts on it; for addresses and times nothing",
+)
+_UNSAID_OF_MIXING = "under which agreement reports are mixed on the way, in which country, and what is kept there"
 _UNSAID = (
     "who is responsible, and how to reach them",
     "on what legal ground",
@@ -143,21 +148,27 @@ def belonging(lock: Lock) -> Iterator[str]:
         "crowd has, a report is as good as an identifier. No price above rests on reports not being tied together."
     )
     rows = [
-        (plain(name), bits(clear + one.encoder.linkage_bits), bits(clear))
+        (plain(name), bits(clear + hidden), bits(clear))
         for name, one in sorted(lock.metrics.items())
-        for clear in (one.encoder.public_bits + math.log2(one.report_every),)  # the turn shows by when reports come
+        for clear, hidden in (linkage(one),)
     ]
     yield table(("metric", "bits about the next report, at most", "of these in the clear"), rows)
 
 
-def getting() -> str:
+def getting(lock: Lock) -> str:
     """Who gets what, if somebody gets at a place."""
-    return table(("who gets at", "what that shows", "what bounds it"), _GETTING)
+    way = [
+        (f"{plain(who)}, who mixes reports of {plain(', '.join(names))} on the way, as the owners declare", *_MIXING)
+        for who, names in shufflers(lock.metrics[name] for name in sorted(lock.metrics)).items()
+    ]
+    first, second, *others = _GETTING
+    return table(("who gets at", "what that shows", "what bounds it"), [first, second, *way, *others])
 
 
-def unsaid() -> str:
+def unsaid(lock: Lock) -> str:
     """What no lock can know, with room to fill it in."""
-    return table(("for whoever runs the collection to add", " "), [(what, " ") for what in _UNSAID])
+    mixing = [_UNSAID_OF_MIXING] if shufflers(lock.metrics.values()) else []
+    return table(("for whoever runs the collection to add", " "), [(what, " ") for what in (*_UNSAID, *mixing)])
 
 
 def rights() -> str:

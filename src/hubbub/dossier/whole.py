@@ -44,11 +44,11 @@ def dossier(lock: Lock, previous: Lock | None = None) -> str:
             "## What people may ask for, and what there is",
             rights(),
             "## Who gets what, if somebody gets at a place",
-            getting(),
+            getting(lock),
             "## What is not hidden and not protected",
             unprotected(lock, found),
             "## What the lock cannot say",
-            unsaid(),
+            unsaid(lock),
             "## What devices hold to",
             *_enforced(lock),
             "## Since the last approved one",
@@ -125,7 +125,7 @@ def _since(lock: Lock, previous: Lock | None) -> Iterator[str]:
 
 
 def _lines(one: Change) -> Iterator[str]:
-    yield from (f"**asks for more**: {plain(reason)}" for reason in one.more)
+    yield from (f"**asks for more**: {plain(reason.replace(' -> ', ' → '))}" for reason in one.more)
     if one.breaks:
         yield "old and new estimates are not of the same thing"
     for key, before, after in one.keys:

@@ -16,7 +16,8 @@ class Wording:
         between: What stands between two names of a list.
         inside: A name with what belongs to it.
         forms: Questions of the stores' forms, and the facts that answer them: {clear}, {number} and {turn} are filled
-            in where there is such a thing, {apart} where reports of a device can be told from others, else {alike}.
+            in where there is such a thing, {apart} where reports of a device can be told from others, else {alike};
+            {mixed} and {kept} where somebody is declared who mixes reports on the way.
     """
 
     title: str
@@ -37,6 +38,7 @@ class Wording:
     turn: str
     public: str
     told: str
+    mixed: str
     ran: str
     choice: str
     choices: Sequence[str]
@@ -48,6 +50,8 @@ class Wording:
     form_turn: str
     form_apart: str
     form_alike: str
+    form_mixed: str
+    form_kept: str
     windows: Mapping[str, str]
     sure: str
     certain: str
@@ -77,7 +81,8 @@ ENGLISH = Wording(
     ),
     price="How much that hides, in numbers",
     prices=(
-        "One report: somebody who held two answers of yours for equally likely becomes {report} of one by reading it.",
+        "One report: somebody who held two answers of yours to be equally likely becomes {report} of one by reading "
+        "it.",
         "All reports about one day together: {day}.",
         "All reports until these dates, if nothing ever changes on your device: {steady}.",
         "A year of reports, if what is measured changes often, and of two different courses of the whole year: {life}.",
@@ -86,7 +91,7 @@ ENGLISH = Wording(
     worst="In the worst case a year gives no protection.",
     seen="What is not hidden",
     open=(
-        "That your device takes part. Networks see its address while it sends; what receives the reports does not "
+        "That your device takes part. Networks see its address while it sends; what collects the reports does not "
         "store it.",
         "What holds for everybody together, which is what is measured.",
     ),
@@ -95,6 +100,9 @@ ENGLISH = Wording(
     turn="By when your device reports, its turn can be seen, one of so many: {names}.",
     public="A number that stays the same for your device travels with each report, one of so many: {names}.",
     told="Reports of these can partly or wholly be told to come from the same device: {names}.",
+    mixed="On their way some reports pass through somebody else, who mixes them, as the makers of the program declare. "
+    "What you read here does not count on that; whoever mixes them may see your device's address and the disguised "
+    "reports: {names}.",
     ran="In which hours, days or weeks the program ran: {names}.",
     choice="Your choice",
     choices=(
@@ -133,9 +141,15 @@ ENGLISH = Wording(
             "Can people ask for deletion?",
             "On the device, yes. What was received carries no name or account to look for.",
         ),
-        ("Is it shared with others?", "The software sends it to the one address that the app gives, and nowhere else."),
+        (
+            "Is it shared with others?",
+            "The software sends it to the one address that the app gives, and nowhere else.{mixed}",
+        ),
         ("Is it optional?", "Yes, where the app passes on the choice; the environment's DO_NOT_TRACK is obeyed."),
-        ("How long is it kept?", "For as long as whoever runs the collector keeps it; fill in your own period."),
+        (
+            "How long is it kept?",
+            "For as long as whoever runs the collector keeps it; fill in your own period.{kept}",
+        ),
     ),
     form_clear=" Sent with them as it is, without disguise: {names}.",
     form_number=" Reports of these carry a number that stays the same for the device, one of so many: {names}.",
@@ -143,6 +157,8 @@ ENGLISH = Wording(
     form_apart="No identifier ties reports to other data. Reports of these can partly or wholly be told to come from "
     "the same device: {names}.",
     form_alike="No identifier ties reports together or to other data.",
+    form_mixed=" On the way, as the definitions declare, reports are handled by a recipient who mixes them: {names}.",
+    form_kept=" Fill in the period of whoever mixes reports on the way, too.",
     windows={"hour": "hour", "day": "day", "week": "week"},
     sure="at most {percent} % sure",
     certain="practically sure",
@@ -180,13 +196,15 @@ CHINESE = Wording(
     worst="最坏情况下，一整年的报告合在一起等于没有保护。",
     seen="哪些内容没有隐藏",
     open=(
-        "你的设备参与了统计。发送时，网络可以看到设备的地址；接收报告的程序不保存地址。",
+        "你的设备参与了统计。发送时，网络可以看到设备的地址；收集报告的程序不保存地址。",
         "全体设备共有的情况，这正是统计的目的。",
     ),
     hidden="程序没有运行的时段会在下次启动时补报（只要间隔不太久），因此在以下指标中看不出来：{names}。",
     turn="设备何时报告，会显示轮到它的次序（括号内为次序总数）：{names}。",
     public="有一个编号在你的设备上保持不变，并随每份报告发送（括号内为可能的编号个数）：{names}。",
     told="以下指标的报告可能部分或全部被认出来自同一台设备：{names}。",
+    mixed="据程序的开发者声明，部分报告在途中经过另一方，由其混合。本文的说明不依赖这一点；混合报告的一方可能看到设备的地址"
+    "和经过扰动的报告：{names}。",
     ran="程序在哪些小时、哪些天或哪些周运行过：{names}。",
     choice="你的选择",
     choices=(
@@ -218,15 +236,17 @@ CHINESE = Wording(
         ),
         ("传输是否加密？", "如果应用指定的收集端地址以 https 开头，则加密。"),
         ("能否要求删除？", "设备上的内容可以删除。已收到的报告中没有可供查找的姓名或账号。"),
-        ("是否与他人共享？", "本软件只把数据发送到应用指定的那一个地址，不发往别处。"),
+        ("是否与他人共享？", "本软件只把数据发送到应用指定的那一个地址，不发往别处。{mixed}"),
         ("是否可选？", "如果应用把用户的选择传给本软件，则可选；环境变量 DO_NOT_TRACK 同样有效。"),
-        ("保存多久？", "由运行收集端的一方决定；请填写你们自己的期限。"),
+        ("保存多久？", "由运行收集端的一方决定；请填写你们自己的期限。{kept}"),
     ),
     form_clear="随报告原样发送、未经扰动的内容还有：{names}。",
     form_number="以下指标的报告带有一个编号，在同一台设备上保持不变（括号内为可能的编号个数）：{names}。",
     form_turn="以下指标由设备轮流报告，从报告的时间可以看出轮到这台设备的次序（括号内为次序总数）：{names}。",
     form_apart="没有标识符把报告与其他数据联系起来，但以下指标的报告可能部分或全部被认出来自同一台设备：{names}。",
     form_alike="没有标识符把各份报告彼此联系起来，或与其他数据联系起来。",
+    form_mixed="据指标定义中的声明，报告在途中由另一方混合，该方也是接收方：{names}。",
+    form_kept="还请填写途中混合报告的一方的保存期限。",
     windows={"hour": "小时", "day": "天", "week": "周"},
     sure="最高为 {percent}%",
     certain="几乎为 100%",

@@ -7,21 +7,23 @@ unequal losses.
 
 from hubbub.privacy.accounts import Account, account, together
 from hubbub.privacy.changes import visible
-from hubbub.privacy.life import exact_life
+from hubbub.privacy.life import Life, closest_life, exact_life
 from hubbub.privacy.pairs import partner
 from hubbub.privacy.precision import Strategy, strategies
 from hubbub.privacy.prices import PriceLine, describe
 from hubbub.privacy.sentences import explain, null, sections
 from hubbub.privacy.shuffling import Amplified, amplified
-from hubbub.privacy.words import in_words, nats, percent, posterior
+from hubbub.privacy.words import in_words, nats, percent, plural, posterior
 
 __all__ = [
     "Account",
     "Amplified",
+    "Life",
     "PriceLine",
     "Strategy",
     "account",
     "amplified",
+    "closest_life",
     "describe",
     "exact_life",
     "explain",
@@ -30,6 +32,7 @@ __all__ = [
     "null",
     "partner",
     "percent",
+    "plural",
     "posterior",
     "sections",
     "strategies",

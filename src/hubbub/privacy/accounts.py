@@ -4,12 +4,13 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from hubbub.client.charges import in_order
+from hubbub.encoders.base import check
 from hubbub.errors import ParameterError
 from hubbub.lock import Metric, shown
-from hubbub.privacy.life import exact_life
+from hubbub.privacy.life import MAX_WINDOWS, closest_life
 from hubbub.privacy.pattern import same_pattern
 
-MAX_WINDOWS = 20_000  # two years of hours
 _MOST_PATTERNS = 8
 
 
@@ -20,19 +21,22 @@ class Account:
     Attributes:
         metric: Its name; empty for a sum over metrics.
         group: Of metrics that take turns, that it belongs to; empty where it takes none, and in a sum.
-        windows: Windows that are counted; 0 in a sum over metrics whose windows differ.
+        window: What they are: `hour`, `day` or `week`; empty in a sum over metrics whose windows differ.
+        windows: Windows that are counted, no more than the metric's life has; 0 in such a sum.
         reports: Most reports of one device in them.
         report: One report.
         steady: A device that never changes, in these windows: never more than `life`.
         change: One changed window; never more than `life`.
-        life: Any two histories, closed bound: what devices reckon with.
-        exact_life: The same, exact where it is known; never more than `life`.
+        life: Any two histories: the closed bound that devices reckon with, or the price of one report where it is one.
+        exact_life: The same by the least that is known; never more than `life`.
+        exact: Whether `exact_life` is exact; otherwise it is an upper bound.
         same_pattern: Two histories that come back to a value exactly when the other does, with 1, 2, 3, ... distinct
             entries, for any number of reports; empty where nothing is kept or it is not known.
     """
 
     metric: str
     group: str
+    window: str
     windows: int
     reports: int
     report: float | None
@@ -40,24 +44,38 @@ class Account:
     change: float | None
     life: float | None
     exact_life: float | None
+    exact: bool
     same_pattern: tuple[float, ...]
 
 
 def account(metric: Metric, windows: int | None = None) -> Account:
-    """The prices of one metric over so many windows; those of its life by default.
+    """The prices of one metric over so many of its windows, or its life where that has fewer; its life by default.
 
     Raises:
         ParameterError: windows outside [1, 20 000].
     """
-    windows = len(metric.life) if windows is None else windows
-    if not 1 <= windows <= MAX_WINDOWS:
-        raise ParameterError("windows", windows, f"in [1, {MAX_WINDOWS}]")
-    reports = -(-windows // metric.report_every)
-    prices = metric.encoder.prices(reports)
-    # Over few reports the bound of any two histories may be below those that say for how long they hold.
-    report, steady, change, life = (shown(min(price, prices.life)) for price in prices)
-    exact = shown(min(exact_life(metric.encoder, reports), prices.life))
-    return Account(metric.name, metric.group, windows, reports, report, steady, change, life, exact, _patterns(metric))
+    most = len(metric.life)
+    if windows is not None:
+        check("windows", windows, 1, MAX_WINDOWS)
+        most = min(most, windows)
+    reports = -(-most // metric.report_every)
+    prices = in_order(metric.encoder.prices(reports), reports)
+    report, steady, change, life = map(shown, prices)
+    closest = closest_life(metric.encoder, reports)
+    return Account(
+        metric.name,
+        metric.group,
+        metric.window,
+        most,
+        reports,
+        report,
+        steady,
+        change,
+        life,
+        shown(min(closest.price, prices.life)),
+        closest.exact,
+        _patterns(metric),
+    )
 
 
 def together(accounts: Sequence[Account]) -> Account:
@@ -65,17 +83,20 @@ def together(accounts: Sequence[Account]) -> Account:
 
     Of metrics that take turns only one reports a changed window, so each group counts with its dearest change.
     """
-    windows = {each.windows for each in accounts}
+    counted = {(each.window, each.windows) for each in accounts}
+    window, windows = counted.pop() if len(counted) == 1 else ("", 0)
     return Account(
         "",
         "",
-        windows.pop() if len(windows) == 1 else 0,
+        window,
+        windows,
         sum(each.reports for each in accounts),
         _sum(each.report for each in accounts),
         _sum(each.steady for each in accounts),
         _sum(_changes(accounts)),
         _sum(each.life for each in accounts),
         _sum(each.exact_life for each in accounts),
+        all(each.exact for each in accounts),
         (),
     )
 

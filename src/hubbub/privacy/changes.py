@@ -56,6 +56,15 @@ def visible(encoder: Encoder, before: int, after: int) -> Fraction | None:
     return None
 
 
+def most_visible(encoder: Encoder) -> tuple[Fraction, bool] | None:
+    """The share for two categories, or words, of which a move shows most often, and whether it is that of any two."""
+    if isinstance(encoder, Rappor) and encoder.memo:  # most of two words that never share a place
+        alike = 1 - _differ(*encoder.entries())
+        return 1 - alike ** (2 * encoder.hashes), False
+    most = visible(encoder, 0, encoder.size // 2)
+    return None if most is None else (most, most == visible(encoder, 0, 1))
+
+
 def percent_of(share: Fraction) -> str:
     """A share of devices as printed, rounded up to tenths: `26.4 %`."""
     return f"{math.ceil(share * 1000) / 10:g} %"

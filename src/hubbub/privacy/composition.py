@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from hubbub.encoders.base import up
+from hubbub.encoders.base import check, up
 from hubbub.errors import HubbubError, ParameterError
 
 LEAST_DELTA = 1e-12  # below it the convolutions of dp-accounting are no longer precise enough
@@ -42,7 +42,7 @@ def drv(epsilon: float, count: int, delta: float) -> float:
     Source: Dwork, Rothblum, Vadhan, FOCS 2010.
 
     Raises:
-        ParameterError: Out of range, as for all below: epsilon >= 0 and finite, count >= 0, delta in (0, 1).
+        ParameterError: Out of range, as for all below: epsilon >= 0 and finite, count an integer >= 0, delta in (0, 1).
     """
     _asked(epsilon, count, delta)
     if epsilon > 700:  # where e^epsilon overflows the sum is less anyway
@@ -198,8 +198,7 @@ def _loss(loss: float) -> float:
 def _asked(epsilon: float, count: int, delta: float, name: str = "epsilon") -> None:
     if not 0 <= epsilon < math.inf:
         raise ParameterError(name, epsilon, "finite and >= 0")
-    if not 0 <= count <= _MOST:
-        raise ParameterError("count", count, f"in [0, {_MOST}]")
+    check("count", count, 0, _MOST)
     if not 0 < delta < 1:
         raise ParameterError("delta", delta, "in (0, 1)")
 

@@ -14,11 +14,12 @@ Source: hubbub's own derivation; proof in spec/prices.md.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.encoders.base import SCALE, Encoder
+from hubbub.encoders.base import SCALE, Encoder, check
 from hubbub.encoders.choices import stays
 from hubbub.encoders.d_bit_flip import DBitFlip
 from hubbub.encoders.grr import Grr
@@ -27,59 +28,74 @@ from hubbub.encoders.one_bit_mean import OneBitMean
 from hubbub.encoders.randomized_response import RandomizedResponse
 from hubbub.encoders.rappor import Rappor
 from hubbub.encoders.unary import Unary
-from hubbub.errors import ParameterError
 from hubbub.privacy import shared_out
-from hubbub.privacy.life_bits import bits_life
+from hubbub.privacy.life_bits import MOST, bits_life
 
+MAX_WINDOWS = 20_000  # two years of hours
 _BLOCK = 1 << 20  # increments held at a time
 
 
+class Life(NamedTuple):
+    """Most that any two histories of a life can lose, in nats."""
+
+    price: float
+    exact: bool  # whether histories come as close to it as one likes; otherwise it is an upper bound
+
+
 def exact_life(encoder: Encoder, windows: int) -> float:
-    """Most that any two histories of `windows` reports can lose, in nats: for display; devices use the closed bound.
+    """The price of `closest_life`."""
+    return closest_life(encoder, windows).price
 
-    Cost: entries * windows steps (sorted in blocks) and windows² / 4 for the worst split.
 
-    Where a one-bit mean's bucket does not divide its range the last entry counts as if a value could always reach it,
-    which is an upper bound, and still no more than the closed one. Choices among three answers and more are exact while
-    there are few ways to share the reports out (three answers for 30 windows, five for 13, eight for 6), bits of
-    positions for 12 windows. Beyond that, and for all other mechanisms, the closed bound is returned: nothing closer is
-    known.
+def closest_life(encoder: Encoder, windows: int) -> Life:
+    """What any two histories of `windows` reports can lose, by the least that is known: for display.
+
+    Devices use the closed bound, which is no less. Cost: entries * windows steps (sorted in blocks) and windows² / 4
+    for the worst split.
+
+    A single report and fresh reports are exact. Permanent bits are where their bucket divides the range: elsewhere the
+    last entry counts as if a value could always reach it. Choices among three answers and more are exact while there
+    are few ways to share the reports out (three answers for 30 windows, five for 13, eight for 6), bits of positions
+    for 12 windows. Beyond that, and for all other mechanisms, it is the closed bound.
 
     Raises:
-        ParameterError: Negative windows.
+        ParameterError: windows outside [0, 20 000].
     """
-    if windows < 0:
-        raise ParameterError("windows", windows, ">= 0")
-    if not windows:
-        return 0.0
+    check("windows", windows, 0, MAX_WINDOWS)
+    if windows <= 1:
+        return Life(encoder.prices(1).report if windows else 0.0, True)
     bound = encoder.prices(windows).life
     if not encoder.memo:
-        return bound
+        return Life(bound, True)
     if isinstance(encoder, OneBitMean | RandomizedResponse):
-        return _bits(_entries(encoder), encoder.flip, windows)
+        divides = isinstance(encoder, RandomizedResponse) or encoder.ticks % encoder.bucket == 0
+        return Life(_bits(_entries(encoder), encoder.flip, windows), divides)
+    found: float | None = None
     if isinstance(encoder, Grr):
-        return min(bound, _choices(encoder.keep, encoder.again, encoder.size, encoder.size, windows))
-    if isinstance(encoder, OlhPool):
-        return min(bound, _choices(*encoder.rounds(), encoder.g, min(encoder.g, encoder.size), windows))
-    if isinstance(encoder, Unary | DBitFlip | Rappor):
-        return min(bound, bits_life(encoder, windows))
-    return bound
+        found = _choices(encoder.keep, encoder.again, encoder.size, encoder.size, windows)
+    elif isinstance(encoder, OlhPool):
+        found = _choices(*encoder.rounds(), encoder.g, min(encoder.g, encoder.size), windows)
+    elif isinstance(encoder, Unary | DBitFlip | Rappor) and windows <= MOST:
+        found = bits_life(encoder, windows)
+    return Life(bound, False) if found is None else Life(min(bound, found), True)
 
 
-def _choices(keep: int, again: int, answers: int, entries: int, windows: int) -> float:
-    """Of permanent choices among so many answers; inf where there are too many ways to share the reports out."""
+def _choices(keep: int, again: int, answers: int, entries: int, windows: int) -> float | None:
+    """Of permanent choices among so many answers; None where there are too many ways to share the reports out."""
     (p, q), (p2, q2) = stays(keep, answers), stays(again, answers)
     if answers == 2:
         return _bits(np.array([float(q), float(p)]), SCALE - again, windows)
-    if not q2 or not shared_out.feasible(answers, windows):
-        return math.log(p / q) if windows == 1 and not q2 else math.inf
+    if not q2:
+        return math.inf
+    if not shared_out.feasible(answers, windows):
+        return None
     return shared_out.exact(float(p), float(q), math.log(p2 / q2), answers, entries, windows)
 
 
 def _bits(chances: NDArray[np.float64], flip: int, windows: int) -> float:
-    """Of permanent bits with these chances of a 1, rising and symmetric about one half, each report flipped."""
+    """Of two reports or more of permanent bits, with these chances of a 1, rising and symmetric about one half."""
     if not flip:
-        return math.log(chances[-1] / chances[0]) if windows == 1 else math.inf
+        return math.inf
     steps = np.arange(windows + 1) * math.log((SCALE - flip) / flip) / 2
     likely = _tilt(chances[-1:], steps)[0]
     least = np.concatenate(([0.0], np.cumsum(_smallest(chances, steps))))

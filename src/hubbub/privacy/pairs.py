@@ -4,7 +4,6 @@ Prices add up. A move shows on a device if either permanent answer differs; the 
 are independent.
 """
 
-import math
 from collections.abc import Mapping
 from operator import add
 
@@ -12,7 +11,8 @@ from hubbub.encoders.base import Prices
 from hubbub.lock import ACTIVE, Metric
 from hubbub.privacy.changes import percent_of, visible
 from hubbub.privacy.pictures import amount, each
-from hubbub.privacy.words import in_words, nats
+from hubbub.privacy.prices import of_life
+from hubbub.privacy.words import a, cost, in_words, nats
 
 
 def partner(metric: Metric, metrics: Mapping[str, Metric]) -> Metric | None:
@@ -27,14 +27,14 @@ def partner(metric: Metric, metrics: Mapping[str, Metric]) -> Metric | None:
 def both(metric: Metric, other: Metric) -> list[str]:
     """Sentences of less than 200 characters, the same for either: joint prices, and how many a first use shows on."""
     mean, _ = _ordered(metric, other)
-    prices, window = Prices(*map(add, metric.prices, other.prices)), mean.window
+    prices, window = Prices(*map(add, of_life(metric), of_life(other))), mean.window
     ends = mean.lower, mean.lower + (mean.encoder.size - 1) * mean.step
     most = "" if 0 in ends else "at most "  # no value is then both at an end of the range and nothing
     lines = [
-        f"One event shows in {mean.name} and its {ACTIVE}; both reports of a {window} cost "
+        f"One event shows in {mean.name} and its {ACTIVE}; both reports of {a(window)} cost "
         f"epsilon {most}{nats(prices.report)}, {in_words(prices.report)}.",
-        f"Of {mean.name} and its {ACTIVE}, at most: one changed {window} {_cost(prices.change)}, "
-        f"never changing {_cost(prices.steady)}, any two histories {_cost(prices.life)}.",
+        f"Of {mean.name} and its {ACTIVE}, at most: one changed {window} {cost(prices.change)}, "
+        f"never changing {cost(prices.steady)}, any two histories {cost(prices.life)}.",
     ]
     return lines + _first_use(*_ordered(metric, other))
 
@@ -45,7 +45,7 @@ def _first_use(mean: Metric, told: Metric) -> list[str]:
     null = min(max(0, -mean.lower // mean.step), last)
     value = last if last - null >= null else 0
     shares = visible(mean.encoder, null, value), visible(told.encoder, 0, 1)
-    if not mean.encoder.memo or shares[0] is None or shares[1] is None:
+    if mean.reports == 1 or not mean.encoder.memo or shares[0] is None or shares[1] is None:
         return []
     share = 1 - (1 - shares[0]) * (1 - shares[1])
     return [
@@ -57,7 +57,3 @@ def _first_use(mean: Metric, told: Metric) -> list[str]:
 def _ordered(metric: Metric, other: Metric) -> tuple[Metric, Metric]:
     """The mean, and the yes or no that it feeds."""
     return (other, metric) if metric.source else (metric, other)
-
-
-def _cost(price: float) -> str:
-    return nats(price) if math.isinf(price) else f"epsilon {nats(price)}"

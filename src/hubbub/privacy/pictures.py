@@ -2,16 +2,20 @@
 
 from hubbub.encoders.one_bit_mean import OneBitMean
 from hubbub.lock import Metric
-from hubbub.privacy.changes import percent_of, visible
+from hubbub.privacy.changes import most_visible, percent_of, visible
 from hubbub.privacy.confined import confined
-from hubbub.privacy.prices import keeps
-from hubbub.privacy.words import in_words, nats
+from hubbub.privacy.prices import keeps, of_life
+from hubbub.privacy.words import a, in_words, nats
 
-_MOVES = {
-    "boolean": "From no to yes for good",
-    "choice": "From one answer to another for good",
-    "histogram": "From one bucket to another for good",
+MOVES = {
+    "boolean": "from no to yes",
+    "mean": "from one end of the range to the other",
+    "choice": "from one answer to another",
+    "histogram": "from one bucket to another",
+    "words": "from one word to another",
+    "vector": "from one vector to another",
 }
+_RATES = ("sum", "count")  # what values of one window come to that is so much in each of them
 _CLOSE = 10  # values stay within this part of the range
 LONGEST = 200  # characters of a sentence
 
@@ -19,16 +23,22 @@ LONGEST = 200  # characters of a sentence
 def pictures(metric: Metric) -> list[str]:
     """Sentences of less than 200 characters: how many devices a move for good ever shows on, and small changes."""
     last = metric.encoder.size - 1
-    if metric.kind not in _MOVES and metric.kind != "mean":
+    if metric.reports == 1:
         return []
-    move = _MOVES.get(metric.kind) or f"From {amount(metric, 0)} to {amount(metric, last)}{each(metric)} for good"
+    move = MOVES[metric.kind]
+    if metric.kind == "mean":
+        move = f"from {amount(metric, 0)} to {amount(metric, last)}{each(metric)}"
+    move = f"{move[0].upper()}{move[1:]} for good"
     if not metric.encoder.memo:
         return [f"{move}: each report after it tells more of it, on every device, as nothing is kept to hide it."]
-    farthest = last if metric.kind in ("boolean", "mean") else metric.encoder.size // 2
-    share = visible(metric.encoder, 0, farthest)  # of categories: the pair of which it shows most often
+    if metric.kind in ("boolean", "mean"):
+        share, alike = visible(metric.encoder, 0, last), True
+    else:
+        share, alike = most_visible(metric.encoder) or (None, True)
     if share is None:
         return []
-    shown = f"{move}: visible in time on {percent_of(share)} of devices, on others never by this metric"
+    most = "" if alike else "at most "
+    shown = f"{move}: visible in time on {most}{percent_of(share)} of devices, on others never by this metric"
     third = round(last / 3)
     part = visible(metric.encoder, 0, third) if metric.kind == "mean" and 0 < third < last else None
     tail = f"; from {amount(metric, 0)} to {amount(metric, third)} on {percent_of(part)}." if part else "."
@@ -41,7 +51,7 @@ def _close(metric: Metric) -> list[str]:
     if not (isinstance(encoder, OneBitMean) and keeps(metric)) or (width := encoder.ticks // _CLOSE) < 1:
         return []
     found = confined(encoder, width, width)
-    if found.delta >= 1:
+    if found.delta >= 1 or found.epsilon >= of_life(metric).life:
         return []
     within = amount(metric, width, 0) + (f" {metric.unit}" if metric.unit else "")
     return [
@@ -59,4 +69,6 @@ def amount(metric: Metric, value: int, lower: int | None = None) -> str:
 
 def each(metric: Metric) -> str:
     """What follows an amount: its unit, and of what window."""
-    return f" {metric.unit} a {metric.window}" if metric.unit else f" in each {metric.window}"
+    if metric.unit and metric.aggregated in _RATES:
+        return f" {metric.unit} {a(metric.window)}"
+    return f" {metric.unit} in each {metric.window}" if metric.unit else f" in each {metric.window}"

@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from hubbub.client.charges import in_order
+from hubbub.encoders.base import check
 from hubbub.encoders.d_bit_flip import DBitFlip
 from hubbub.encoders.one_bit_mean import OneBitMean
 from hubbub.errors import ParameterError
 from hubbub.lock import MILLION, Metric, shown
 from hubbub.mechanisms import Mechanism, of_metric, registry
 from hubbub.mechanisms.base import MAX_EPSILON, MIN_EPSILON, default_permanent
+from hubbub.privacy.shuffling import MAX_DEVICES
 from hubbub.privacy.words import nats
 
 OTHERWISE = "What the same precision would cost otherwise"  # the heading over it
@@ -70,10 +73,9 @@ def strategies(metric: Metric, devices: int = _DEVICES) -> list[Strategy]:
         devices: That run in each window; prices do not depend on them, half-widths fall with their root.
 
     Raises:
-        ParameterError: devices < 1.
+        ParameterError: devices no integer in [1, 10^12].
     """
-    if devices < 1:
-        raise ParameterError("devices", devices, ">= 1")
+    check("devices", devices, 1, MAX_DEVICES)
     return list(_strategies(metric, devices))
 
 
@@ -150,7 +152,7 @@ def _line(key: str, label: str, metric: Metric, mechanism: Mechanism | None, dev
     windows, reports = min(WINDOWS, len(metric.life)), -(-len(metric.life) // every)
     if mechanism is None:
         return Strategy(key, label, every, reports, None, None, None, None, None, None, windows)
-    report, steady, change, life = map(shown, mechanism.encoder.prices(reports))
+    report, steady, change, life = map(shown, in_order(mechanism.encoder.prices(reports), reports))
     wide, narrow = margin(mechanism, devices / every), _margin(mechanism, devices, windows, every)
     return Strategy(key, label, every, reports, report, steady, change, life, wide, narrow, windows)
 

@@ -5,12 +5,13 @@ Each statement is one that spec/prices.md proves, or names something that hubbub
 
 import math
 
+from hubbub.errors import ParameterError
 from hubbub.lock import NONE, Metric
-from hubbub.privacy.pairs import both
-from hubbub.privacy.pictures import pictures
+from hubbub.privacy.pairs import both, partner
+from hubbub.privacy.pictures import MOVES, pictures
 from hubbub.privacy.precision import OTHERWISE, compared
-from hubbub.privacy.prices import keeps, plural
-from hubbub.privacy.words import CERTAIN, bits, in_words, nats
+from hubbub.privacy.prices import keeps, of_life
+from hubbub.privacy.words import CERTAIN, a, cost, in_bits, in_words, nats, plural
 
 _ROOM = 80  # characters for the names of dimensions inside a sentence
 
@@ -21,17 +22,22 @@ def explain(metric: Metric, other: Metric | None = None) -> list[str]:
     Args:
         metric: Of a lock.
         other: The other one of NAME and NAME.active, if the lock has both (`partner`); adds what both cost together.
+
+    Raises:
+        ParameterError: `other` is not that one.
     """
     return [sentence for sentences in sections(metric, other).values() for sentence in sentences]
 
 
 def sections(metric: Metric, other: Metric | None = None) -> dict[str, list[str]]:
     """The sentences of `explain` under headings, in the same order; headings with nothing under them are left out."""
+    if other is not None and partner(metric, {one.name: one for one in (metric, other)}) != other:
+        raise ParameterError("other", other.name, f"the metric that shares its events with {metric.name}, or None")
     together = [] if other is None else both(metric, other)
     every = {
         "What is sent": _sent(metric),
         "What it costs": _same(metric) + _changing(metric) + pictures(metric) + together,
-        OTHERWISE: compared(metric),
+        OTHERWISE: compared(metric) or _uncompared(metric),
         "Whose prices these are": _whose(metric),
         "What is not hidden": _seen(metric),
         "What is not protected": _open(metric),
@@ -52,7 +58,7 @@ def _sent(metric: Metric) -> list[str]:
     ]
     if metric.presence == "hidden":
         lines.append(
-            f"{'An' if window == 'hour' else 'A'} {window} in which the program did not run is reported as "
+            f"{a(window).capitalize()} in which the program did not run is reported as "
             f"{null(metric)} once it runs again, if it does so within {_grace(metric)}; in all figures {null(metric)} "
             "can mean that it did not run."
         )
@@ -76,13 +82,15 @@ def _sent(metric: Metric) -> list[str]:
 
 
 def _same(metric: Metric) -> list[str]:
-    prices, window = metric.prices, metric.window
+    prices, window = of_life(metric), metric.window
     lines = [
         "Epsilon bounds the evidence: the odds between two values, or two histories, change at most e^epsilon-fold. "
         "The percentage is what even odds can become.",
-        f"One report: {_price(prices.report)}. Whoever held two values for equally likely can be that sure of one "
-        "after reading it.",
+        f"One report: {_price(prices.report)}. Whoever held two values to be equally likely can be that sure of "
+        "one after reading it.",
     ]
+    if metric.reports == 1:
+        return lines
     if not keeps(metric):
         sure = _first_beyond(prices.report)
         return [
@@ -94,40 +102,64 @@ def _same(metric: Metric) -> list[str]:
     first = (
         "and a change has no bound here."
         if math.isinf(prices.change)
-        else f"paid at the price of one changed {window} for each {window} that differs."
+        else f"paid at the price of one changed {window} for each {window}{_at_turn(metric)} that differs."
     )
+    steady = f"A device that never changes: {_price(prices.steady)}, for all its reports together"
     return [
         *lines,
-        f"A device that never changes: {_price(prices.steady)}, for all its reports together, for ever. "
-        "That is no promise for life: it ends with the first change.",
+        f"{steady}, for ever. That is no promise for life: it ends with the first change."
+        if prices.steady == metric.prices.steady
+        else f"{steady}, as its life is short. If it is renewed with the same encoding, up to epsilon "
+        f"{nats(metric.prices.steady)}.",
         f"A new feature starts at a value that everybody knows, so its first use is a change, {first}",
     ]
 
 
+def _only(metric: Metric, worst: str) -> list[str]:
+    """All other prices of a life that has one report."""
+    window, renewed = metric.window, metric.prices
+    lines = [
+        f"It is the only report in the whole life of {plural(len(metric.life), window)}. So a device that never "
+        f"changes, one changed {window} and any two histories cost the same.{worst}"
+    ]
+    if keeps(metric):
+        lines.append(
+            "If it is renewed with the same encoding, its permanent answers stay: a device that never changes costs "
+            f"epsilon {nats(renewed.steady)} then, one changed {window} {cost(renewed.change)}."
+        )
+    return lines
+
+
 def _changing(metric: Metric) -> list[str]:
-    prices, window, reports = metric.prices, metric.window, metric.reports
+    prices, window, reports, turn = of_life(metric), metric.window, metric.reports, _at_turn(metric)
+    worst = " In the worst case there is no protection." if CERTAIN < prices.life < math.inf else ""
+    if reports == 1:
+        return _only(metric, worst)
     span = f"Any two histories over the whole life of {plural(len(metric.life), window)}, {plural(reports, 'report')}"
     if math.isinf(prices.change):
         return [
-            f"One changed {window}: no bound. Each report repeats the permanent answer as it is, so a change of the "
-            "value can show for certain.",
+            f"One changed {window}{turn}: no bound. Each report repeats the permanent answer as it is, so a change of "
+            "the value can show for certain.",
             f"{span}: no bound. The metric's owners declared that its changes are visible.",
         ]
-    worst = " In the worst case there is no protection." if prices.life > CERTAIN else ""
+    again = f"in every {window}" if not turn else "at every turn"
     lines = [
-        f"One changed {window}, all else equal: {_price(prices.change)}. k changed {window}s cost at most k times "
-        f"that, and a lasting change counts in every {window} that follows.",
+        f"One changed {window}{turn}, all else equal: {_price(prices.change)}. k of them cost at most k times that, "
+        f"and a lasting change counts {again} that follows.",
         f"{span}: {_price(prices.life, 'at most ')}.{worst}",
     ]
-    if worst and keeps(metric) and reports > 1:
-        ends = {"boolean": "from no to yes", "choice": "from one answer to another"}.get(
-            metric.kind, "from one end of the range to the other"
-        )
+    if worst and keeps(metric):
         lines.append(
-            f"One lasting move {ends} halfway through counts as {plural(reports // 2, 'change')}; from "
-            f"{_first_beyond(prices.change)} changed {window}s on nothing is promised: the bound is above 99.99 %."
+            f"One lasting move {MOVES[metric.kind]} halfway through counts as {plural(reports // 2, 'change')}; from "
+            f"{plural(_first_beyond(prices.change), f'changed {window}')}{turn} on nothing is promised: the bound is "
+            "above 99.99 %."
         )
     return lines
+
+
+def _uncompared(metric: Metric) -> list[str]:
+    kind = "vectors" if metric.kind == "vector" else metric.kind
+    return [f"For {kind} nothing is compared: that is done for yes or no, means, choices and histograms alone."]
 
 
 def _whose(metric: Metric) -> list[str]:
@@ -144,7 +176,7 @@ def _seen(metric: Metric) -> list[str]:
     names = ", ".join(name for name, _ in metric.dimensions)
     if len(names) > _ROOM:
         names = f"values of {len(metric.dimensions)} dimensions"
-    told = bits(metric.encoder.public_bits + metric.encoder.linkage_bits)
+    told = in_bits(metric.encoder.public_bits + metric.encoder.linkage_bits)
     presence = [
         f"Visible: that an installation takes part, and when its program ran, since each {window} in which it did "
         + ("sends a report." if metric.report_every == 1 else "sends a report at its turn.")
@@ -165,7 +197,7 @@ def _seen(metric: Metric) -> list[str]:
         + ". No noise covers them.",
         *_kept(metric),
         "A report's id links nothing by itself, but whoever carries or receives the traffic sees addresses, "
-        f"and a report of a steady device tells up to {told} bit{'' if told == '1' else 's'} about its next"
+        f"and a report of a steady device tells up to {told} about its next"
         + (", beside what is in the clear." if names else "."),
         *_turn(metric),
         "A proxy in front of the collector, or the collector's host, sees addresses and can link by them; hubbub "
@@ -189,10 +221,9 @@ def _turn(metric: Metric) -> list[str]:
     every = metric.report_every
     if every == 1:
         return []
-    more = bits(math.log2(every))
     return [
-        f"By when it reports shows which turn it has, one of {every}: {more} bit{'' if more == '1' else 's'} more, for "
-        f"ever, and the same for all metrics whose turn comes in one window of {every}."
+        f"By when it reports shows which turn it has, one of {every}: {in_bits(math.log2(every))} more, for ever, "
+        f"and the same for all metrics whose turn comes in one window of {every}."
     ]
 
 
@@ -219,6 +250,11 @@ def null(metric: Metric) -> str:
 def _grace(metric: Metric) -> str:
     days, rest = divmod(metric.grace, 86_400)
     return plural(metric.grace // 3600, "hour") if rest else plural(days, "day")
+
+
+def _at_turn(metric: Metric) -> str:
+    """What follows a changed window of which only those with a turn are reported."""
+    return " at its turn" if metric.report_every > 1 else ""
 
 
 def _price(epsilon: float, bound: str = "") -> str:

@@ -64,14 +64,15 @@ class Amplified:
     def sentences(self, metric: Metric) -> list[str]:
         """What it rests on and what it gives, in sentences of less than 200 characters."""
         window, chance = metric.window, "save for a chance of"
+        every = "The only one" if self.reports == 1 else f"All {self.reports}"
         return [
             f"Only if {self.shuffler} mixes the reports of {self.devices} honest devices of each {window} and segment.",
             "Addresses, times and order must be taken away. Nobody who reads the reports may work with the one who "
             "mixes, and devices that others control hide nobody. hubbub checks none of this.",
             f"One report: epsilon {nats(self.epsilon)} in place of {nats(metric.prices.report)}, {chance} "
             f"{self.delta:g}; bound: {self.method}.",
-            f"All {self.reports} of a life: epsilon {nats(self.life)}, {chance} {self.life_delta:g}. Devices reckon "
-            "with the prices above.",
+            f"{every} of a life: epsilon {nats(self.life)}, {chance} {self.life_delta:g}. Devices reckon with the "
+            "prices above.",
         ]
 
 
@@ -173,6 +174,8 @@ def of_others(epsilon: float, devices: int, delta: float, yes: int) -> float:
     import numpy as np
     from scipy.stats import binom
 
+    _asked(epsilon, devices, delta)
+    check("yes", yes, 0, devices - 1)
     p = 1 / (1 + math.exp(-epsilon))
     others = np.convolve(binom.pmf(range(yes + 1), yes, p), binom.pmf(range(devices - yes), devices - 1 - yes, 1 - p))
     others = np.concatenate(([0.0], others, [0.0]))
