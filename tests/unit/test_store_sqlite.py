@@ -209,6 +209,18 @@ def test_a_store_opened_by_two_at_once_is_made_once(tmp_path: Path) -> None:
         assert [entry.metric for entry in store.locks()] == [late()]
 
 
+def test_a_store_that_somebody_is_making_is_waited_for(tmp_path: Path) -> None:
+    """SQLite refuses at once to keep a write-ahead log while somebody writes, however long it may wait for others."""
+    path = tmp_path / "store.db"
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        ending = threading.Timer(0.2, other.execute, ["COMMIT"])
+        ending.start()
+        with open_store(path) as store:
+            store.accept(lock(late()))
+        ending.join()
+
+
 @pytest.mark.parametrize(
     ("damage", "problem"),
     [

@@ -2,12 +2,14 @@
 
 import os
 import sqlite3
+import time
 from pathlib import Path
 
 from hubbub.store.base import StoreError
 
 APPLICATION_ID = int.from_bytes(b"hubb", "big")
 BUSY_SECONDS = 5.0  # how long a write waits for another one's transaction
+_PAUSE_SECONDS = 0.01
 _MARKED = 2  # schema from which on a store has marks
 _DEV = "dev"  # mark of a store whose time is not that of the world
 CLOCK = "clock"  # mark of the same: speed, start and origin of the clock that it runs by, as JSON
@@ -119,10 +121,10 @@ def _prepare(connection: sqlite3.Connection, path: str | os.PathLike[str], *, fr
     """Make the file durable and current; two processes that open a new one at once take turns."""
     if not fresh:
         _mode(connection, path, dev)  # a store of the other mode is left alone
-    for pragma in ("journal_mode = WAL", "synchronous = FULL", "fullfsync = ON", f"journal_size_limit = {_WAL_BYTES}"):
-        connection.execute(f"PRAGMA {pragma}")
-    if (mode := _text(connection, "PRAGMA journal_mode")) != "wal":
+    if (mode := _write_ahead(connection)) != "wal":
         raise StoreError(f"{path}: the file system keeps no write-ahead log (journal_mode {mode})")
+    for pragma in ("synchronous = FULL", "fullfsync = ON", f"journal_size_limit = {_WAL_BYTES}"):
+        connection.execute(f"PRAGMA {pragma}")
     connection.execute("BEGIN IMMEDIATE")
     before = _scalar(connection, "PRAGMA user_version")
     for step in MIGRATIONS[before:]:
@@ -133,6 +135,18 @@ def _prepare(connection: sqlite3.Connection, path: str | os.PathLike[str], *, fr
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
     connection.execute("COMMIT")
+
+
+def _write_ahead(connection: sqlite3.Connection) -> str:
+    """Keep a write-ahead log from now on; SQLite itself does not wait there while another process writes the file."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            return _text(connection, "PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+        time.sleep(_PAUSE_SECONDS)
 
 
 def _scalar(connection: sqlite3.Connection, query: str) -> int:
