@@ -160,7 +160,7 @@ def test_show_prints_prices_in_words_and_their_sums(shell: Shell, file: str) -> 
     assert "hash 91e3ba24febd013c2b5155748646b00e8754524c0e76a64cd3a5e26840e98c96" in shell.prose
     for row in (
         "one report 1.000 73.2 %",
-        "for ever 2.000 88.1 %",
+        "never changes 2.000 88.1 %",
         "window 1.408 80.4 %",
         "life 257.052 practically certain",
     ):
@@ -303,6 +303,22 @@ def test_renew_then_build(shell: Shell) -> None:
     assert after["editor.minutes"].hash == before["editor.minutes"].hash
     assert after["editor.used"] == before["editor.used"]
     assert "longer life: 364 -> 400 days" in shell.prose
+
+
+def test_renew_of_few_reports_says_what_all_of_them_cost(shell: Shell) -> None:
+    """One report of a permanent answer tells less than many do."""
+    Path("metrics.toml").write_text(text(BOOLEAN | {"starts": "2026-12-01", "expires": "2026-12-02"}), "utf-8")
+    assert shell("renew", "metrics.toml", "editor.minutes", "--expires", "2026-12-05", "--starts", "2026-12-02") == 0
+    assert "a device that never changes gives away epsilon 2.000 at most in all." in shell.prose
+
+
+def test_sums_are_those_of_the_prices_above_them(shell: Shell) -> None:
+    both = (text(BOOLEAN), f'[metrics."editor.once"]\n{lines(BOOLEAN | {"expires": "2026-12-02"})}')
+    Path("metrics.toml").write_text("\n".join(both), "utf-8")
+    assert shell("show", "metrics.toml") == 0
+    assert "a device that never changes 3.000 from even odds to 95.3 %" in shell.prose
+    assert shell("show", "metrics.toml", "--json") == 0
+    assert json.loads(shell.out)["sums"]["steady"] == 3
 
 
 def test_renew_of_a_fresh_metric_promises_nothing(shell: Shell) -> None:

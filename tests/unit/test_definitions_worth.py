@@ -299,6 +299,12 @@ def test_cures_stay_within_the_limits() -> None:
     assert [cure.key for cure in found(**asked, max_change="1").cures] == ["upper", "expected_devices"]
     turns = found(**asked, max_life="100", report_every="4").cures  # 91 reports; 364 would cost 364
     assert [cure.key for cure in turns] == ["upper", "expected_devices"]
+    kept = {"epsilon": "0.25", "permanent_epsilon": "1", "expected_devices": "4_000", "target_margin": "0.05"}
+    share = found(BOOLEAN, **kept).cures
+    assert [(cure.key, cure.value) for cure in share] == [("epsilon", 0.75), ("expected_devices", 25_000)]
+    # With the permanent_epsilon that is written 0.75 would cost 377 for life; at 1 that goes, and it is 258.
+    share = found(BOOLEAN, **kept, max_life="300").cures
+    assert [(cure.key, cure.value) for cure in share] == [("epsilon", 1), ("expected_devices", 25_000)]
 
 
 def test_what_is_compared_may_exceed_the_limits() -> None:
@@ -503,3 +509,19 @@ def test_lint_advises_what_leaves_more_devices(table: Mapping[str, str | None], 
     for key, value in re.findall(r"(mechanism|epsilon) = (\S+)", advice):
         changed = dict(table) | {"report_every": "1", key: value}
         assert not any("steady" in one for one in found(changed).warnings)
+
+
+@pytest.mark.parametrize("epsilon", [1, 2, 4, 8])
+@pytest.mark.parametrize(("windows", "every"), [(7, 1), (28, 28)])
+def test_several_windows_of_a_rare_category_where_few_devices_decide(epsilon: float, windows: int, every: int) -> None:
+    """As printed of a category nobody has, 4 000 reports a window: within six standard errors of 200 draws."""
+    held, n, rng = mechanisms.registry["grr"].from_epsilon(epsilon, categories=8), 4_000, np.random.default_rng(11)
+    turns, crowd = [window % every for window in range(windows)], np.array([n // 2, n // 2, *[0] * 6])
+    widths = []
+    for _ in range(200):
+        found = [held.estimate(held.simulate(crowd, rng)).pick(7) for _ in range(windows)]
+        mean = mean_of(found, [n] * windows, turns, 0.95)
+        widths.append(float(mean.high - mean.low) / 2)
+    assert several(held, n, windows, every) == pytest.approx(
+        np.mean(widths), abs=6 * np.std(widths) / 200**0.5, rel=0.02
+    )

@@ -361,6 +361,7 @@ def test_all_prices_of_one_report_are_that_of_one_report(permanent: float | None
     assert [line.epsilon for line in describe(told)] == [1.0] * 4
     assert of_life(told) == (told.prices.report,) * 4
     assert describe(told)[1].meaning == "two values, by the one report of a device whose value never changes"
+    assert describe(told)[1].label == "a device that never changes"  # not for ever: a renewal can cost it more
     found = account(told)
     assert [found.report, found.steady, found.change, found.life, found.exact_life] == [1.0] * 5
     assert closest_life(told.encoder, 1) == (told.prices.report, True)

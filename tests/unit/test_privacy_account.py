@@ -151,7 +151,8 @@ def test_strategies_have_the_precision_and_no_more(told: Metric) -> None:
     assert own.margin == pytest.approx(several(of_metric(told), 10_000 / told.report_every, 28, told.report_every))
     prices = told.prices
     assert (own.epsilon, own.life) == pytest.approx((prices.report, prices.life), abs=2e-6)
-    assert strategies(told, 40_000)[0].margin == pytest.approx((own.margin or 0) / 2)
+    few = 0.01 if told.kind == "choice" else 1e-6  # where few devices decide, intervals are a little wider than z se
+    assert strategies(told, 40_000)[0].margin == pytest.approx((own.margin or 0) / 2, rel=few)
 
 
 def test_strategies_in_figures() -> None:

@@ -144,14 +144,15 @@ def renew(
     """
     from hubbub.definitions import renew
     from hubbub.privacy import nats
+    from hubbub.privacy.prices import of_life
 
     done = renew(file, name, _date("--expires", expires), None if starts is None else _date("--starts", starts))
     was, now = done.old, done.new
     _say(f"{name}: version {was.version} -> {now.version}, measured from {now.starts} to {now.expires} in {file}")
     if done.keeps_answers:
-        _say(
-            "The encoding is the same: permanent answers are kept, a device that never changes gives away nothing more."
-        )
+        more = of_life(was).steady < was.prices.steady
+        most = f"epsilon {nats(was.prices.steady)} at most in all" if more else "nothing more"
+        _say(f"The encoding is the same: permanent answers are kept, a device that never changes gives away {most}.")
     else:
         _say("The encoding is the same: the series goes on. Nothing is permanent here, so each report adds to the sum.")
     _say(
@@ -260,20 +261,22 @@ def _life(metric: "Metric") -> str:
 def _sums(metrics: Sequence["Metric"]) -> dict[str, float]:
     """Sums of each price over metrics: what they give away together, by sequential composition."""
     from hubbub.encoders.base import Prices
+    from hubbub.privacy.prices import of_life
 
-    return {key: sum(getattr(metric.prices, key) for metric in metrics) for key in Prices._fields}
+    return {key: sum(getattr(of_life(metric), key) for metric in metrics) for key in Prices._fields}
 
 
 def _say_sums(metrics: Sequence["Metric"]) -> None:
     from hubbub.privacy import in_words, nats
+    from hubbub.privacy.prices import of_life
 
     _say(f"All {len(metrics)} metrics together, one installation (their prices add up)", style="bold")
-    labels = ("one report of each", "a device that never changes, for ever", "one changed window of each", "whole life")
+    labels = ("one report of each", "a device that never changes", "one changed window of each", "whole life")
     for label, total in zip(labels, _sums(metrics).values(), strict=True):
         console().print(f"  {label:40}{nats(total):>10}   {in_words(total)}", soft_wrap=True)
     for group in sorted({metric.group for metric in metrics if metric.group}):
         members = [metric for metric in metrics if metric.group == group]
-        dearest = nats(max(metric.prices.change for metric in members))
+        dearest = nats(max(of_life(metric).change for metric in members))
         _say(
             f"The metrics of {group} take turns, so at most one of them reports each {members[0].window}: one changed "
             f"{members[0].window} costs epsilon {dearest} for all of them together, whatever changed.",

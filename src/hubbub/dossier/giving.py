@@ -10,6 +10,7 @@ from hubbub.dossier.sharing import Shared
 from hubbub.dossier.text import bullets, code, plain, table
 from hubbub.lock import Lock
 from hubbub.privacy import describe, in_words, nats
+from hubbub.privacy.prices import of_life
 from hubbub.windows import windows
 
 _ELSEWHERE = ("What is sent", "What is not hidden", "What is not protected")  # headings of other parts
@@ -30,6 +31,11 @@ def given_away(lock: Lock, found: Shared) -> Iterator[str]:
             yield bullets(said)
     yield "**All metrics together**"
     yield table(("price of", "epsilon", ""), ((what, nats(price), in_words(price)) for what, price in _sums(lock)))
+    if any(of_life(metric) != metric.prices for metric in lock.metrics.values()):
+        yield (
+            "These sums are what policies are held against. They reckon with renewals, which go on with the same "
+            "permanent answers, and so may be more than the lives above come to."
+        )
     yield from _policies(lock)
 
 

@@ -45,7 +45,8 @@ def _first_use(mean: Metric, told: Metric) -> list[str]:
     null = min(max(0, -mean.lower // mean.step), last)
     value = last if last - null >= null else 0
     shares = visible(mean.encoder, null, value), visible(told.encoder, 0, 1)
-    if mean.reports == 1 or not mean.encoder.memo or shares[0] is None or shares[1] is None:
+    few = mean.reports == 1 or of_life(mean).steady < mean.prices.steady  # reports, for a change to show in time
+    if few or not mean.encoder.memo or shares[0] is None or shares[1] is None:
         return []
     share = 1 - (1 - shares[0]) * (1 - shares[1])
     return [

@@ -70,7 +70,7 @@ def strategies(metric: Metric, devices: int = _DEVICES) -> list[Strategy]:
 
     Args:
         metric: Of a lock.
-        devices: That run in each window; prices do not depend on them, half-widths fall with their root.
+        devices: That run in each window; half-widths fall with their root, of categories a little faster.
 
     Raises:
         ParameterError: devices no integer in [1, 10^12].

@@ -47,7 +47,7 @@ def describe(metric: Metric) -> list[PriceLine]:
     words = {
         "report": ("one report", "two values, by one report"),
         "steady": (
-            "a device that never changes, for ever",
+            "a device that never changes",
             f"two values, by {every} of a device whose value never changes",
         ),
         "change": ("one changed window", f"two histories that differ in one {metric.window} alone"),

@@ -75,8 +75,8 @@ def _sent(metric: Metric) -> list[str]:
         )
     if metric.shuffler:
         lines.append(
-            f"Mixed on the way, as its owners declare, by {metric.shuffler}. No price counts on it; hubbub checks none "
-            "of it."
+            f"Mixed on the way, as its owners declare, by {metric.shuffler.rstrip('.')}. No price counts on it; hubbub "
+            "checks none of it."
         )
     return lines
 

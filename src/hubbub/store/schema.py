@@ -144,7 +144,7 @@ def _write_ahead(connection: sqlite3.Connection) -> str:
         try:
             return _text(connection, "PRAGMA journal_mode = WAL")
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                 raise
         time.sleep(_PAUSE_SECONDS)
 
