@@ -45,6 +45,12 @@ def built(metrics: dict[str, dict[str, str]]) -> Lock:
     return build(loads((lines(TOP) + "".join(tables)).encode(), "metrics.toml"))
 
 
+def test_sums_above_the_lives_of_few_reports_are_explained() -> None:
+    once, long = (built({"app.yes": BOOLEAN | life}) for life in ({"expires": "2026-12-02"}, {}))
+    assert "These sums are what policies are held against" in dossier(once)
+    assert "These sums are what policies are held against" not in dossier(long)
+
+
 ALL = built(KINDS)
 TEXT = dossier(ALL)
 

@@ -352,6 +352,13 @@ def test_a_single_report_has_no_halfway() -> None:
     )
 
 
+def test_a_move_is_not_said_to_show_in_time_where_reports_are_too_few() -> None:
+    few, more = (metric(0.5, 8, kind="boolean", expires=f"2026-12-{day}") for day in ("03", "31"))
+    assert few.reports == 2
+    assert not [sentence for sentence in explain(few) if "visible in time" in sentence]
+    assert [sentence for sentence in explain(more) if "visible in time" in sentence]
+
+
 @pytest.mark.parametrize("permanent", [2.0, 1.0, None])
 @pytest.mark.parametrize("every", [1, 28])
 def test_all_prices_of_one_report_are_that_of_one_report(permanent: float | None, every: int) -> None:

@@ -159,6 +159,12 @@ def test_of_one_report_each_all_joint_prices_are_their_sum() -> None:
     )
 
 
+def test_a_first_use_is_not_said_to_show_in_time_where_reports_are_too_few() -> None:
+    few, more = (lock(epsilon="1.0", permanent_epsilon="16.0", expires=f"2026-12-{day}") for day in ("03", "31"))
+    assert not [line for line in joint(few) if "visible in time" in line]
+    assert [line for line in joint(more) if "visible in time" in line]
+
+
 def test_the_dossier_says_it_once_for_both() -> None:
     written = dossier(lock())
     for line in joint(lock()):

@@ -142,6 +142,11 @@ def test_the_only_report_of_a_life() -> None:
     assert amplified(told, 1000, 1e-6).sentences(told)[-1].startswith("The only one of a life: epsilon ")
 
 
+def test_a_name_that_ends_in_a_full_stop_has_one() -> None:
+    (said,) = [line for line in explain(metric(1, None, shuffler="Mixers, Inc.")) if "Mixed on the way" in line]
+    assert "by Mixers, Inc. No price" in said
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

@@ -23,9 +23,8 @@ LONGEST = 200  # characters of a sentence
 def pictures(metric: Metric) -> list[str]:
     """Sentences of less than 200 characters: how many devices a move for good ever shows on, and small changes."""
     last = metric.encoder.size - 1
-    if (
-        metric.reports == 1 or of_life(metric).steady < metric.prices.steady
-    ):  # too few reports for a change to show in time
+    short = of_life(metric).steady < metric.prices.steady  # too few reports for a change to show in time
+    if metric.reports == 1 or short:
         return []
     move = MOVES[metric.kind]
     if metric.kind == "mean":
